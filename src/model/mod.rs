@@ -1,0 +1,13 @@
+//! Data only: what was recorded, what was decided. Nothing here does I/O and nothing here judges.
+
+pub mod revision;
+pub mod surface;
+pub mod token;
+pub mod trace;
+pub mod verdict;
+
+pub use revision::{Era, Revision};
+pub use surface::{Listing, Surface, Tool};
+pub use token::{Encoding, Hit, TokenKind};
+pub use trace::{Act, ActId, Event, EventKind, EventRef, Header, Outcome, Payload, Role, SessionId, Trace};
+pub use verdict::{Judgement, Line, Severity, Verdict};

@@ -1,0 +1,34 @@
+//! `refusal-quality`: refusals say what to do instead.
+
+use crate::{
+    check::{Check, Explain, Scope, View},
+    model::{Judgement, Severity, Verdict},
+};
+
+/// The check.
+pub static CHECK: Check = Check {
+    id: "refusal-quality",
+    title: "Refusals say what to do instead",
+    severity: Severity::Advisory,
+    candidate: true,
+    scope: Scope::Server,
+    since: "0.1-draft",
+    explain: Explain {
+        what: "",
+        why: "",
+        verdicts: &[],
+        rules: &[],
+        probes: &[],
+        fix: "",
+        false_positives: "",
+        false_negatives: "",
+        references: &[],
+    },
+    knobs: &[],
+    needs: &["invalid-calls"],
+    judge,
+};
+
+fn judge(_view: &View<'_>) -> Judgement {
+    Judgement::bare(Verdict::Inconclusive, "not written yet")
+}

@@ -1,0 +1,34 @@
+//! `tool-poisoning`: no poisoning indicators in the text a model reads.
+
+use crate::{
+    check::{Check, Explain, Scope, View},
+    model::{Judgement, Severity, Verdict},
+};
+
+/// The check.
+pub static CHECK: Check = Check {
+    id: "tool-poisoning",
+    title: "No poisoning indicators in the text a model reads",
+    severity: Severity::Critical,
+    candidate: false,
+    scope: Scope::Server,
+    since: "0.1-draft",
+    explain: Explain {
+        what: "",
+        why: "",
+        verdicts: &[],
+        rules: &[],
+        probes: &[],
+        fix: "",
+        false_positives: "",
+        false_negatives: "",
+        references: &[],
+    },
+    knobs: &[],
+    needs: &["handshake", "inventory"],
+    judge,
+};
+
+fn judge(_view: &View<'_>) -> Judgement {
+    Judgement::bare(Verdict::Inconclusive, "not written yet")
+}
