@@ -56,8 +56,10 @@ pub struct Header {
     pub transport: Transport,
     /// The command line or URL as written in the configuration, placeholders unexpanded.
     pub target: String,
-    /// Whether the server ran in a sandbox of ours with our canaries in its environment.
+    /// Whether the server ran in a sandbox of ours.
     pub sandboxed: bool,
+    /// Whether our canaries were in its environment (every server we start).
+    pub canaries: bool,
     /// Packs of this run, in registry order.
     pub packs: Vec<String>,
     /// Tools left out by `tools.exclude`.
@@ -78,6 +80,9 @@ pub struct Header {
     pub other_era: Option<(Era, String)>,
     /// Why the run could not start or go on, when it could not.
     pub failure: Option<String>,
+    /// What a report repeats and no judge reads (configuration, command, sandbox, start and duration).
+    #[serde(default)]
+    pub report: Value,
 }
 
 /// How the server was reached.

@@ -1,0 +1,140 @@
+//! Results → report files, console and exit code: the same end for `run`, `demo` and `judge`.
+
+use std::{io::IsTerminal, path::Path};
+
+use super::{Exit, console};
+use crate::{
+    cli::ColorWhen,
+    config::{
+        Settings,
+        settings::{Format, OutputSettings},
+    },
+    gate,
+    report::{self, GateFacts, RenderOptions, RunResult, result::Status},
+    text::terminal,
+};
+
+/// Mistakes that are known before a server is started: formats for one server alone, an unreadable template.
+pub(super) fn precheck(settings: &Settings) -> Result<(), Exit> {
+    let output = &settings.output;
+    let single = output.formats.iter().find(|format| matches!(format, Format::Badge | Format::Shields));
+    if let (Some(format), true) = (single, settings.servers.len() > 1) {
+        console::line(&format!("error: {} shows one server, and several are configured", format.as_str()));
+        console::line("hint: choose one with --server NAME");
+        return Err(Exit::Usage);
+    }
+    if output.out.is_some() && output.formats.iter().filter(|format| **format != Format::Summary).count() > 1 {
+        console::line("error: --out names one file, and several formats are asked for");
+        console::line("hint: use --out-dir DIR, which gets one file per format");
+        return Err(Exit::Usage);
+    }
+    let template = template(output)?;
+    if let Some((name, source)) = &template {
+        report::check_template(name, source).map_err(|error| console::mistake(&error, error.hint().as_deref()))?;
+    }
+    Ok(())
+}
+
+/// Writes every report and decides the exit code.
+pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen) -> Exit {
+    let output = &settings.output;
+    let decision = gate::decide(runs, output);
+    let template = match template(output) {
+        Ok(template) => template,
+        Err(exit) => return exit,
+    };
+    let options = RenderOptions {
+        verbosity: output.verbosity,
+        width: width(),
+        color: colored(color) && output.out.is_none() && output.out_dir.is_none(),
+        template,
+        gate: GateFacts { fail_under: output.fail_under, code: decision.code, soft_fail: output.soft_fail },
+    };
+    let mut on_console = false;
+    for format in &output.formats {
+        let bytes = match report::render(*format, runs, &options) {
+            Ok(bytes) => bytes,
+            Err(error) => return console::mistake(&error, error.hint().as_deref()),
+        };
+        let file = target(output, *format);
+        let written = match &file {
+            Some(path) => write(path, &bytes).map_err(|error| (path.display().to_string(), error)),
+            None => console::stdout(&bytes).map_err(|error| ("standard output".to_owned(), error)),
+        };
+        on_console |= file.is_none() && matches!(format, Format::Text | Format::Markdown | Format::Summary);
+        if let Err((place, error)) = written {
+            console::line(&format!("error: the {} report could not be written to {place}: {error}", format.as_str()));
+            return Exit::Failure;
+        }
+    }
+    if !on_console {
+        for run in runs {
+            console::line(&terminal::line(&report::grade_line(run)));
+        }
+    }
+    for line in &decision.lines {
+        console::line(&terminal::line(line));
+    }
+    exit(&decision, runs)
+}
+
+fn exit(decision: &gate::Decision, runs: &[RunResult]) -> Exit {
+    match decision.code {
+        0 => Exit::Ok,
+        4 if runs.iter().any(|run| run.status == Status::Failed) => Exit::Failure,
+        3 if runs.iter().any(|run| run.status == Status::NothingGraded) => Exit::NothingGraded,
+        1 => Exit::BelowGate,
+        code => Exit::CriticalFail(code),
+    }
+}
+
+/// Where a format goes: `--out`, a file in the directory, or standard output. With several formats the summary stays on the console.
+fn target(output: &OutputSettings, format: Format) -> Option<std::path::PathBuf> {
+    if let Some(out) = &output.out {
+        return Some(out.clone()).filter(|_| output.formats.len() == 1 || format != Format::Summary);
+    }
+    let several = output.formats.len() > 1;
+    match (&output.out_dir, several, format) {
+        (_, true, Format::Summary) => None,
+        (Some(dir), _, _) => Some(dir.join(format.file_name())),
+        (None, true, _) => Some(Path::new("sealmark-report").join(format.file_name())),
+        (None, false, _) => None,
+    }
+}
+
+fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
+    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
+        std::fs::create_dir_all(parent)?;
+    }
+    std::fs::write(path, bytes)
+}
+
+fn template(output: &OutputSettings) -> Result<Option<(String, String)>, Exit> {
+    let Some(path) = &output.template else { return Ok(None) };
+    match std::fs::read_to_string(path) {
+        Ok(source) => Ok(Some((path.display().to_string(), source))),
+        Err(error) => {
+            console::line(&format!("error: the template {} could not be read: {error}", path.display()));
+            Err(Exit::Usage)
+        }
+    }
+}
+
+/// Columns of a terminal on standard output, at most 120; 100 elsewhere, so that files do not depend on who made them.
+fn width() -> usize {
+    if !std::io::stdout().is_terminal() {
+        return 100;
+    }
+    terminal_size::terminal_size().map_or(100, |(width, _)| usize::from(width.0).clamp(40, 120))
+}
+
+fn colored(when: ColorWhen) -> bool {
+    match when {
+        ColorWhen::Always => true,
+        ColorWhen::Never => false,
+        ColorWhen::Auto => {
+            let asked_not_to = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+            std::io::stdout().is_terminal() && !asked_not_to && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+        }
+    }
+}

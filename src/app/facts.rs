@@ -1,0 +1,98 @@
+//! What a report repeats of the settings: command, URL, environment and headers as written, the configuration's standing.
+
+use std::{
+    path::Path,
+    time::{Duration, SystemTime},
+};
+
+use crate::{
+    config::{self, Settings, settings::ServerSettings},
+    report::{
+        build::Facts,
+        result::{ConfigFacts, DiffFacts, SandboxFacts, ServerFacts},
+    },
+    run::SandboxReport,
+    text::Redactor,
+};
+
+/// Collects them. The redactor knows the secrets alone: placeholders are still unexpanded here.
+pub(super) fn facts(
+    server: &ServerSettings,
+    settings: &Settings,
+    sandbox: &SandboxReport,
+    started: SystemTime,
+    took: Duration,
+    secrets: &Redactor,
+) -> Facts {
+    let clean = |text: &String| secrets.apply(text);
+    let shown = |name: &str, value: &String| match settings.output.redact && config::is_secret_name(name) && !value.contains("${") {
+        true => "<redacted>".to_owned(),
+        false => clean(value),
+    };
+    let mut env: std::collections::BTreeMap<_, _> =
+        server.env.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect();
+    if !server.command.is_empty() {
+        env.insert("SEALMARK_CANARY".to_owned(), "<canary>".to_owned());
+        env.insert("SEALMARK_FAKE_API_KEY".to_owned(), "<canary>".to_owned());
+    }
+    let transport = match (server.command.is_empty(), &server.url) {
+        (true, _) => "http",
+        (false, Some(_)) => "http-launched",
+        (false, None) => "stdio",
+    };
+    let standing = &settings.standing;
+    Facts {
+        server: ServerFacts {
+            transport: transport.to_owned(),
+            command: server.command.iter().map(clean).collect(),
+            url: server.url.as_ref().map(clean),
+            env,
+            headers: server.headers.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect(),
+            ..ServerFacts::default()
+        },
+        config: ConfigFacts {
+            hash: standing.hash.clone(),
+            standard: standing.standard,
+            standard_diff: standing
+                .diff
+                .iter()
+                .map(|diff| DiffFacts {
+                    key: diff.key.clone(),
+                    standard: diff.standard.clone(),
+                    effective: diff.effective.clone(),
+                    origin: diff.origin.clone(),
+                })
+                .collect(),
+            path: settings.path.as_deref().map(relative),
+            line: server.line,
+            locked: standing.locked.clone(),
+        },
+        sandbox: SandboxFacts {
+            used: sandbox.used,
+            dir: sandbox.used.then(|| sandbox.kept.clone().unwrap_or_else(|| "{sandbox_dir}".to_owned())),
+            cleanup: match (&sandbox.kept, &sandbox.not_removed) {
+                (Some(_), _) => "kept".to_owned(),
+                (None, Some(why)) => format!("not removed: {why}"),
+                (None, None) => "cleaned up".to_owned(),
+            },
+            inherited: sandbox.inherited.clone(),
+        },
+        started_at: timestamp(started),
+        duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
+        warnings: settings.warnings.iter().map(clean).collect(),
+        not_covered: settings.not_covered_extra.clone(),
+        interrupted: false,
+        stderr_file: None,
+    }
+}
+
+/// The path as seen from the working directory, so that reports of two checkouts agree.
+fn relative(path: &Path) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    path.strip_prefix(&here).unwrap_or(path).display().to_string()
+}
+
+/// RFC 3339 in UTC with milliseconds.
+fn timestamp(time: SystemTime) -> String {
+    chrono::DateTime::<chrono::Utc>::from(time).to_rfc3339_opts(chrono::SecondsFormat::Millis, true)
+}

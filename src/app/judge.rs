@@ -1,0 +1,65 @@
+//! `judge`: a recording → the same report, without a server.
+
+use std::{io::Read, path::Path};
+
+use super::{Exit, conclude, config_cmd, console};
+use crate::{
+    cli::{ColorWhen, JudgeArgs, SourceArgs},
+    config,
+    model::{Surface, Trace, trace::SCHEMA},
+    report::build::{self, Facts},
+    text::Redactor,
+};
+
+/// Largest recording that is read.
+const MAX_BYTES: u64 = 1 << 30;
+
+/// Runs the command.
+pub fn judge(args: &JudgeArgs, color: ColorWhen) -> Exit {
+    let trace = match read(&args.recording) {
+        Ok(trace) => trace,
+        Err(why) => {
+            console::line(&format!("error: {}: {why}", args.recording.display()));
+            console::line("hint: a recording is what `sealmark run --record FILE` writes");
+            return Exit::Usage;
+        }
+    };
+    let mut values = args.gate.values();
+    values.extend(args.report.values());
+    // The settings of a report alone: what was graded and how stands in the recording.
+    let mut request = match config_cmd::request(&SourceArgs::default(), values) {
+        Ok(request) => request,
+        Err(exit) => return exit,
+    };
+    request.serverless = true;
+    let settings = match config::resolve(&request) {
+        Ok(resolved) => resolved.settings,
+        Err(error) => return console::mistake(&error, error.hint().as_deref()),
+    };
+    if let Some(note) = args.gate.note() {
+        console::line(&format!("note: {note}"));
+    }
+    let Ok(facts) = serde_json::from_value::<Facts>(trace.header.report.clone()) else {
+        console::line(&format!("error: {}: the recording has no report facts", args.recording.display()));
+        return Exit::Usage;
+    };
+    let redactor = Redactor::new(&trace.header.placeholders, &[], settings.output.redact);
+    let surface = Surface::read(&trace);
+    let judged = crate::judge::judge(&trace, &surface);
+    let result = build::build(&trace, &surface, &judged, facts, &redactor);
+    conclude::conclude(&[result], &settings, color)
+}
+
+fn read(path: &Path) -> Result<Trace, String> {
+    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    if text.len() as u64 > MAX_BYTES {
+        return Err("larger than 1 GiB".to_owned());
+    }
+    let trace: Trace = serde_json::from_str(&text).map_err(|error| format!("not a recording: {error}"))?;
+    match trace.schema.as_str() {
+        SCHEMA => Ok(trace),
+        other => Err(format!("its schema is {:?}; this version reads {SCHEMA}", other.chars().take(40).collect::<String>())),
+    }
+}

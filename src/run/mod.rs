@@ -1,0 +1,231 @@
+//! One server from settings to a finished trace: targets up, session opened, probes driven, everything taken down.
+
+mod failure;
+mod launch;
+mod prepare;
+
+use std::{collections::BTreeMap, ffi::OsString, time::Duration};
+
+pub use failure::Failure;
+
+use crate::{
+    config::{Settings, settings::ServerSettings},
+    model::{Header, Trace, trace::Transport},
+    packs,
+    plan::Plan,
+    probes::{Drive, Rights},
+    session::{Bounds, Recorder, Tokens, lifecycle},
+    targets::Sandbox,
+};
+
+/// What one run needs from the outside, so that nothing in here reads the environment or the clock.
+#[derive(Clone)]
+pub struct Outside {
+    /// The user's environment.
+    pub env: BTreeMap<OsString, OsString>,
+    /// Called with what is going on.
+    pub progress: std::rc::Rc<dyn Fn(&str)>,
+}
+
+/// The facts of the sandbox for the report.
+#[derive(Debug, Clone, Default)]
+pub struct SandboxReport {
+    /// Whether there was one.
+    pub used: bool,
+    /// Its real path, when it was kept.
+    pub kept: Option<String>,
+    /// Names of inherited variables.
+    pub inherited: Vec<String>,
+    /// Why it could not be removed.
+    pub not_removed: Option<String>,
+}
+
+/// A finished run.
+#[derive(Debug)]
+pub struct Finished {
+    /// What was recorded; `header.failure` when it did not get far.
+    pub trace: Trace,
+    /// The failure with its hint and the server's stderr.
+    pub failure: Option<Failure>,
+    /// The sandbox.
+    pub sandbox: SandboxReport,
+    /// Values that must not be printed.
+    pub secrets: Vec<String>,
+}
+
+/// Runs the plan against one server. Ends within the sum of the bounds, whatever the server does.
+pub async fn run(server: &ServerSettings, settings: &Settings, plan: &Plan, outside: &Outside, recorder: &Recorder) -> Finished {
+    let tokens = Tokens::mint();
+    recorder.header(|header| *header = self::header(server, settings, plan, &tokens));
+    let launched = server.url.is_some() && !server.command.is_empty();
+    let wants_sandbox = settings.sandbox.enabled && !server.command.is_empty();
+    let mut report = SandboxReport { used: wants_sandbox && !launched, ..SandboxReport::default() };
+    let sandbox = match wants_sandbox.then(|| Sandbox::create(&settings.sandbox)).transpose() {
+        Ok(sandbox) => sandbox,
+        Err(error) => return finish(recorder, Some(Failure::harness(&error)), report, Vec::new()),
+    };
+    if let Some(sandbox) = &sandbox {
+        recorder.header(|header| {
+            header.placeholders.extend(sandbox.placeholders());
+            header.placeholders.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
+        });
+    }
+    let mut secrets = settings.secrets.clone();
+    let failure = drive(server, settings, plan, outside, recorder, &tokens, sandbox.as_ref(), &mut report, &mut secrets).await;
+    if let Some(sandbox) = sandbox {
+        if settings.sandbox.keep {
+            report.kept = Some(sandbox.keep().display().to_string());
+        } else {
+            (outside.progress)("removing the sandbox");
+            report.not_removed = sandbox.remove().err();
+        }
+    }
+    finish(recorder, failure, report, secrets)
+}
+
+fn finish(recorder: &Recorder, failure: Option<Failure>, sandbox: SandboxReport, secrets: Vec<String>) -> Finished {
+    recorder.header(|header| header.failure = failure.as_ref().map(|failure| failure.message.clone()));
+    Finished { trace: recorder.take(), failure, sandbox, secrets }
+}
+
+fn header(server: &ServerSettings, settings: &Settings, plan: &Plan, tokens: &Tokens) -> Header {
+    let transport = match (server.command.is_empty(), server.url.is_some()) {
+        (true, _) => Transport::Http,
+        (false, true) => Transport::HttpLaunched,
+        (false, false) => Transport::Stdio,
+    };
+    Header {
+        sealmark: env!("CARGO_PKG_VERSION").to_owned(),
+        methodology: packs::METHODOLOGY.to_owned(),
+        name: server.name.clone(),
+        version: server.version.clone(),
+        transport,
+        target: if server.command.is_empty() { server.url.clone().unwrap_or_default() } else { server.command.join(" ") },
+        sandboxed: settings.sandbox.enabled && transport == Transport::Stdio,
+        canaries: transport != Transport::Http,
+        packs: plan.packs.iter().map(|pack| pack.id.to_owned()).collect(),
+        settings: plan.settings.clone(),
+        overrides: settings.tools_overrides.iter().map(|(tool, set)| (tool.clone(), set.class.clone())).collect(),
+        placeholders: tokens.placeholders(),
+        ..Header::default()
+    }
+}
+
+#[expect(clippy::too_many_arguments, reason = "the parts of one run, used once")]
+async fn drive(
+    server: &ServerSettings,
+    settings: &Settings,
+    plan: &Plan,
+    outside: &Outside,
+    recorder: &Recorder,
+    tokens: &Tokens,
+    sandbox: Option<&Sandbox>,
+    report: &mut SandboxReport,
+    secrets: &mut Vec<String>,
+) -> Option<Failure> {
+    let prepared = match prepare::prepare(server, settings, outside, tokens, sandbox) {
+        Ok(prepared) => prepared,
+        Err(failure) => return Some(failure),
+    };
+    secrets.extend(prepared.secrets);
+    report.inherited = prepared.inherited;
+    let bounds = Bounds { connect: server.connect_timeout, call: settings.timeout_probe };
+    (outside.progress)("starting the server");
+    let launched = match prepared.launch {
+        Some(launch) => match launch::launch(launch, server.start_timeout, recorder, tokens).await {
+            Ok(launched) => Some(launched),
+            Err(failure) => return Some(failure),
+        },
+        None => None,
+    };
+    let failure = match lifecycle::open_server(&prepared.link, recorder, tokens, bounds).await {
+        Ok(session) => {
+            let rights = Rights { sandboxed: prepared.sandboxed, foreign: server.command.is_empty() };
+            let progress = std::rc::Rc::clone(&outside.progress);
+            let work = sandbox.filter(|_| prepared.sandboxed).map(|sandbox| sandbox.work().to_owned());
+            let mut state = Drive::new(
+                session,
+                prepared.link,
+                recorder.clone(),
+                tokens.clone(),
+                bounds,
+                rights,
+                work,
+                Box::new(move |what| progress(what)),
+            );
+            probe(plan, settings, &mut state).await;
+            if let Some(session) = state.session.take() {
+                session.close().await;
+            }
+            None
+        }
+        Err(failure) => Some(Failure::start(failure)),
+    };
+    match launched {
+        Some(launched) => {
+            let stderr = launched.stop().await;
+            failure.map(|failure| failure.with_stderr(stderr))
+        }
+        None => failure,
+    }
+}
+
+async fn probe(plan: &Plan, settings: &Settings, state: &mut Drive) {
+    let deadline = tokio::time::Instant::now() + settings.timeout_pack;
+    for probe in &plan.probes {
+        let Some(drive) = probe.drive else { continue };
+        if tokio::time::timeout_at(deadline, drive(state)).await.is_err() {
+            let seconds = settings.timeout_pack.as_secs();
+            state.not_sent(probe.id, crate::model::Role::Graded, None, "pack-timeout", &format!("the pack's bound of {seconds} s was reached"));
+            return;
+        }
+        if probe.id == "inventory" {
+            state.excluded = excluded(settings, state);
+            let excluded = state.excluded.clone();
+            state.recorder.header(|header| header.excluded = excluded);
+        }
+    }
+}
+
+fn excluded(settings: &Settings, state: &Drive) -> Vec<String> {
+    let names = state.surface.tools.entries.iter().map(|tool| &tool.name);
+    names.filter(|name| settings.tools_exclude.iter().any(|pattern| matches_pattern(pattern, name))).cloned().collect()
+}
+
+/// `*` matches any run of characters, everything else itself.
+fn matches_pattern(pattern: &str, name: &str) -> bool {
+    let mut parts = pattern.split('*');
+    let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
+    let parts: Vec<_> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
+    for part in middle {
+        let Some(at) = rest.find(part) else { return false };
+        rest = &rest[at + part.len()..];
+    }
+    rest.ends_with(last)
+}
+
+/// How long a launched server may take to end after its stdin was closed.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
+
+#[cfg(test)]
+mod tests {
+    use super::matches_pattern;
+
+    #[test]
+    fn a_pattern_matches_whole_names() {
+        for (pattern, name, matches) in [
+            ("admin_*", "admin_drop", true),
+            ("admin_*", "my_admin_drop", false),
+            ("*_raw", "read_raw", true),
+            ("*_raw", "read_raw2", false),
+            ("a*b*c", "a1b2c", true),
+            ("a*b*c", "acb", false),
+            ("exact", "exact", true),
+            ("exact", "exactly", false),
+            ("*", "", true),
+        ] {
+            assert_eq!(matches_pattern(pattern, name), matches, "{pattern} on {name}");
+        }
+    }
+}
