@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod config;
+pub mod demo;
 pub mod model;
 pub mod packs;
 pub mod report;

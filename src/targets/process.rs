@@ -147,7 +147,7 @@ impl Child {
         self.exit
     }
 
-    /// Ends it with everything it started: closes its stdin, waits for `patience`, then SIGTERM to the group, two
+    /// Ends it with everything it started: closes its stdin (a handle that was taken must be dropped before), waits for `patience`, then SIGTERM to the group, two
     /// seconds, SIGKILL; then what is left of the group, and daemons that carry the marker. Output nobody has taken is
     /// read and thrown away meanwhile, so that a full pipe does not keep it alive. Returns how the process ended and
     /// the signal that was needed, if one was.
