@@ -1,13 +1,13 @@
 //! Whether the types of the Rust SDK (`rmcp::model`) accept a result, in the SDK's own words.
 
-use std::fmt::Display;
+use std::{fmt::Display, sync::LazyLock};
 
 use rmcp::model::{
     CallToolResult, DiscoverResult, InitializeResult, InputRequiredResult, ListPromptsResult,
     ListResourceTemplatesResult, ListResourcesResult, ListToolsResult, Prompt, Resource, ResourceTemplate, Tool,
 };
 use serde::{
-    Deserialize,
+    Deserialize, Deserializer,
     de::{DeserializeOwned, value::MapDeserializer},
 };
 use serde_json::{Map, Value};
@@ -18,6 +18,10 @@ use super::result::asks_for_input;
 const MESSAGE: usize = 300;
 
 static NO_ENTRIES: Value = Value::Array(Vec::new());
+static NO_MEMBERS: LazyLock<Value> = LazyLock::new(|| Value::Object(Map::new()));
+
+/// Members that the SDK takes as any object: read as empty ones, so that megabytes of schemas are not copied.
+const FREE: &[&str] = &["inputSchema", "outputSchema", "_meta"];
 
 /// Why the SDK's type for results of `method` refuses `result`; none when it accepts it or has no type of its own.
 ///
@@ -43,15 +47,15 @@ fn whole<'v, T: Deserialize<'v>>(result: &'v Value) -> Option<String> {
     T::deserialize(result).err().map(|error| said("result", error))
 }
 
-/// Reads the page without its entries, then the entries one by one, so that a large listing is never copied whole.
+/// Reads the page without its entries, then the entries one by one, so that a large listing is never copied.
 fn list<Page: DeserializeOwned, Entry: DeserializeOwned>(result: &Value, key: &str) -> Option<String> {
     let Value::Object(members) = result else { return whole::<Page>(result) };
-    if let Some(refusal) = page::<Page>(members, key) {
-        return Some(refusal);
+    let page = without(members, &NO_ENTRIES, |name, value| name == key && value.is_array());
+    if let Err(error) = Page::deserialize(page) {
+        return Some(said("result", error));
     }
     let entries = members.get(key).and_then(Value::as_array)?;
-    let mut refusals =
-        entries.iter().enumerate().filter_map(|(at, entry)| Some((at, Entry::deserialize(entry).err()?)));
+    let mut refusals = entries.iter().enumerate().filter_map(|(at, entry)| Some((at, entry_error::<Entry>(entry)?)));
     let (at, error) = refusals.next()?;
     let first = said(&format!("/{key}/{at}"), error);
     match refusals.count() {
@@ -60,13 +64,26 @@ fn list<Page: DeserializeOwned, Entry: DeserializeOwned>(result: &Value, key: &s
     }
 }
 
-fn page<Page: DeserializeOwned>(members: &Map<String, Value>, key: &str) -> Option<String> {
-    let shell = members.iter().map(|(name, value)| match name == key && value.is_array() {
-        true => (name.as_str(), &NO_ENTRIES),
+fn entry_error<Entry: DeserializeOwned>(entry: &Value) -> Option<serde_json::Error> {
+    match entry {
+        Value::Object(members) => {
+            let free = |name: &str, value: &Value| FREE.contains(&name) && value.is_object();
+            Entry::deserialize(without(members, &NO_MEMBERS, free)).err()
+        }
+        _ => Entry::deserialize(entry).err(),
+    }
+}
+
+/// A view of an object in which some members are replaced.
+fn without<'v>(
+    members: &'v Map<String, Value>,
+    instead: &'static Value,
+    left_out: impl Fn(&str, &Value) -> bool + 'v,
+) -> impl Deserializer<'v, Error = serde_json::Error> {
+    MapDeserializer::new(members.iter().map(move |(name, value)| match left_out(name, value) {
+        true => (name.as_str(), instead),
         false => (name.as_str(), value),
-    });
-    let shell = MapDeserializer::<_, serde_json::Error>::new(shell);
-    Page::deserialize(shell).err().map(|error| said("result", error))
+    }))
 }
 
 fn said(place: &str, error: impl Display) -> String {
