@@ -1,0 +1,166 @@
+//! What `protocol` reads off the wire beyond the handshake and the listing: noise, replies and tool results.
+
+use serde_json::Value;
+
+use super::{
+    CHECK,
+    case::{Case, Found, count, method, quoted, spelled_out, verdicts},
+};
+use crate::{
+    check::ActView,
+    model::{Event, EventKind, EventRef, Outcome, Payload, Role, Verdict, trace::Transport},
+};
+
+/// Replies up to this size are read again for their id.
+const FRAME: usize = 256 * 1024;
+/// Stress variants that are valid JSON-RPC: what they draw counts like any other reply.
+const WELL_FORMED: &[&str] = &["long-string", "deep-nesting"];
+
+impl Case<'_, '_> {
+    /// Lines on stdout that are no messages. What comes after malformed input no honest client would have drawn.
+    pub(super) fn noise(&mut self) {
+        if self.view.trace.header.transport != Transport::Stdio {
+            return;
+        }
+        let provoked = self.provoked();
+        let noise = self.events().filter_map(|(at, event)| match &event.kind {
+            EventKind::Noise { line, .. } => Some((at, line)),
+            _ => None,
+        });
+        let (before, after): (Vec<_>, Vec<_>) = noise.partition(|(at, _)| *at < provoked);
+        let found: Vec<_> = before
+            .iter()
+            .take(100)
+            .map(|(at, line)| Found::at(*at, format!("not a JSON-RPC message: {}", quoted(line.text()))))
+            .collect();
+        let hidden = before.len() - found.len();
+        if self.add_some(Verdict::Part, "stdout-noise", "protocol.stdout-noise", found, hidden) > 0 {
+            self.reason(Verdict::Part, format!("{} on stdout not JSON-RPC", count(before.len(), "line")));
+        }
+        let after: Vec<_> = after.into_iter().filter(|(_, line)| !is_batch_reply(line)).collect();
+        if let Some((at, line)) = after.first() {
+            let text = format!("{} only after malformed input: {}", count(after.len(), "line"), quoted(line.text()));
+            self.note("stdout-noise", "protocol.note", Found::at(*at, text));
+        }
+    }
+
+    /// Replies that are no proper JSON-RPC, and messages that answer nothing.
+    pub(super) fn messages(&mut self) {
+        let provoked = self.provoked();
+        let mut found = Vec::new();
+        for (at, event) in self.events().take_while(|(at, _)| *at < provoked) {
+            if let EventKind::Stray { frame, why, .. } = &event.kind
+                && !is_unplaced_error(frame)
+            {
+                found.push(Found::at(at, why));
+            }
+        }
+        // A listing of which nothing can be read is a finding of its own.
+        let rejected = self.view.surface.tools.rejected.is_some();
+        for probe in CHECK.needs {
+            for act in self.acts(probe).filter(|act| !is_malformed(act.act.role, &act.act.variant)) {
+                if let Some(fault) = reply_fault(&act).filter(|_| !(rejected && act.act.role == Role::Listing)) {
+                    found.push(Found::of(&act, fault));
+                }
+            }
+        }
+        let faults = self.add(Verdict::Part, "message", "protocol.message", found);
+        if faults > 0 {
+            self.reason(Verdict::Part, format!("{} not proper JSON-RPC", count(faults, "reply")));
+        }
+    }
+
+    /// Results of tool calls, in every session of the core pack.
+    pub(super) fn results(&mut self) {
+        let (mut all, mut found) = (0_usize, Vec::new());
+        let revision = self.revision();
+        for probe in ["invalid-calls", "no-argument-calls", "stress"] {
+            for act in self.view.acts(probe).filter(|act| !is_malformed(act.act.role, &act.act.variant)) {
+                let Some((schema, sdk)) = verdicts(&act).filter(|_| method(&act) == Some("tools/call")) else {
+                    continue;
+                };
+                all += 1;
+                let fault = match (spelled_out(schema), sdk) {
+                    (([], _), None) => continue,
+                    (([], _), Some(sdk)) => format!("valid by {revision}, but the SDK's types refuse it: {sdk}"),
+                    (([first, rest @ ..], hidden), sdk) => {
+                        let more = match rest.len() + hidden {
+                            0 => String::new(),
+                            more => format!(" (and {more} more)"),
+                        };
+                        let sdk = sdk.map_or("accept it".to_owned(), |sdk| format!("refuse it too: {sdk}"));
+                        format!("breaks the schema of {revision}: {first}{more}; the SDK's types {sdk}")
+                    }
+                };
+                found.push(Found::of(&act, fault));
+            }
+        }
+        let invalid = self.add(Verdict::Part, "invalid-result", "protocol.invalid-result", found);
+        if invalid > 0 {
+            self.reason(Verdict::Part, format!("{invalid} of {} not valid MCP", count(all, "tool result")));
+        }
+    }
+
+    /// The first malformed frame we sent in the graded session: what comes later may be our own doing.
+    fn provoked(&self) -> EventRef {
+        let acts = &self.view.trace.acts;
+        let malformed = |event: &Event| {
+            let act = event.act.and_then(|act| acts.get(act.0 as usize));
+            matches!(event.kind, EventKind::Sent { .. }) && act.is_some_and(|act| is_malformed(act.role, &act.variant))
+        };
+        self.events().find(|(_, event)| malformed(event)).map_or(EventRef(u32::MAX), |(at, _)| at)
+    }
+}
+
+/// What is wrong with a reply as a JSON-RPC message.
+fn reply_fault(act: &ActView<'_>) -> Option<String> {
+    let sent = act.events().find_map(|(_, event)| match &event.kind {
+        EventKind::Sent { id, .. } => id.as_ref(),
+        _ => None,
+    });
+    act.events().find_map(|(_, event)| {
+        let EventKind::Received { frame, outcome, schema, .. } = &event.kind else { return None };
+        match (outcome, schema.first()) {
+            (Outcome::Malformed { why }, _) => Some(why.clone()),
+            (Outcome::Error { .. }, Some(first)) => Some(format!("the error breaks the schema: {first}")),
+            _ => other_id(sent?, frame),
+        }
+    })
+}
+
+/// What a reply's id is, when it is not the request's (`1.0` is 1).
+fn other_id(sent: &Value, frame: &Payload) -> Option<String> {
+    #[derive(serde::Deserialize)]
+    struct Id {
+        id: Value,
+    }
+    let Payload::Text(text) = frame else { return None };
+    let Id { id } = (text.len() <= FRAME).then(|| serde_json::from_str(text).ok())??;
+    let same = id == *sent || (sent.is_number() && id.as_f64() == sent.as_f64());
+    (!same).then(|| format!("the request's id {sent} came back as {}", found_id(&id)))
+}
+
+fn found_id(id: &Value) -> String {
+    match id {
+        Value::String(text) => quoted(text),
+        Value::Array(_) => "an array".to_owned(),
+        Value::Object(_) => "an object".to_owned(),
+        other => other.to_string(),
+    }
+}
+
+/// An error reply that names no request: JSON-RPC's form for input that could not be tied to one.
+fn is_unplaced_error(frame: &Payload) -> bool {
+    frame.json().is_some_and(|frame| {
+        frame.get("error").is_some() && frame.get("result").is_none() && frame.get("id").is_none_or(Value::is_null)
+    })
+}
+
+/// A JSON-RPC batch of replies: the answer to the batch that the stress probe sends.
+fn is_batch_reply(line: &Payload) -> bool {
+    matches!(line.json(), Some(Value::Array(replies)) if replies.iter().all(|reply| reply.get("jsonrpc").is_some()))
+}
+
+fn is_malformed(role: Role, variant: &str) -> bool {
+    role == Role::Stress && !WELL_FORMED.contains(&variant)
+}
