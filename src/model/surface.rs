@@ -4,6 +4,9 @@ use serde_json::Value;
 
 use super::trace::EventRef;
 
+mod lenient;
+mod read;
+
 /// One tool as listed.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Tool {

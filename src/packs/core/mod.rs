@@ -3,6 +3,7 @@
 use crate::check::Pack;
 
 mod instructions_hygiene;
+mod poison;
 mod protocol;
 mod refusal_quality;
 mod robust_input;

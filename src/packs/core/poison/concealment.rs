@@ -1,0 +1,755 @@
+//! `poison.concealment`: orders to hide the tool's actions or these instructions from the user.
+
+use std::ops::Range;
+
+use super::words::{Gap, Sentence, topic};
+
+/// Words without which no sentence conceals anything.
+pub const TOPIC: &str = "tell mention inform reveal disclose say admit acknowledge discuss announce talk speak let report \
+    explain state communicate note show display notify alert warn expose share present hint telling informing mentioning \
+    revealing disclosing letting notifying alerting saying showing knowledge knowing noticing aware awareness know notice \
+    told informed see secret hidden hide conceal withhold obscure keep secretly covertly surreptitiously stealthily \
+    silently quietly discreetly confidential yourself nothing suspect realize";
+
+/// Speaking about it.
+const SPEECH: &[&str] = &[
+    "tell",
+    "mention",
+    "inform",
+    "reveal",
+    "disclose",
+    "say",
+    "admit",
+    "acknowledge",
+    "discuss",
+    "announce",
+    "talk",
+    "speak",
+    "let",
+    "report",
+    "explain",
+    "state",
+    "communicate",
+    "note",
+    "hint",
+];
+/// Showing it: also what user interfaces do, so more is asked before it counts.
+const SHOWING: &[&str] = &["show", "display", "notify", "alert", "warn", "expose", "share", "present"];
+const GERUNDS: &[&str] =
+    &["telling", "informing", "mentioning", "revealing", "disclosing", "letting", "notifying", "alerting", "saying"];
+const USERS: &[&str] =
+    &["user", "users", "human", "humans", "anyone", "anybody", "end-user", "end-users", "operator", "user's", "person"];
+/// Between a negation and its verb only these may stand.
+const FILL: &[&str] = &[
+    "ever",
+    "explicitly",
+    "directly",
+    "even",
+    "simply",
+    "just",
+    "also",
+    "openly",
+    "or",
+    "and",
+    "in",
+    "any",
+    "way",
+    "to",
+    "otherwise",
+    "under",
+    "circumstances",
+    "publicly",
+    "verbally",
+];
+/// Subjects that make a sentence a description.
+const THIRD: &[&str] = &[
+    "they",
+    "we",
+    "i",
+    "which",
+    "that",
+    "who",
+    "it",
+    "results",
+    "errors",
+    "messages",
+    "logs",
+    "tools",
+    "responses",
+    "docs",
+    "servers",
+    "apis",
+    "pages",
+    "users",
+];
+const MODELS: &[&str] = &["you", "assistant", "model", "agent", "ai", "llm", "claude", "gpt", "assistants", "agents"];
+/// What a tool does and what these instructions are: hiding it is what poisoning does.
+const ACTS: &[&str] = &[
+    "instruction",
+    "instructions",
+    "prompt",
+    "directive",
+    "directives",
+    "requirement",
+    "requirements",
+    "sidenote",
+    "activity",
+    "read",
+    "reading",
+    "accessed",
+    "accessing",
+    "sent",
+    "sending",
+    "deleted",
+    "changed",
+    "shared",
+    "sharing",
+    "background",
+    "stored",
+    "saved",
+    "behavior",
+    "behaviour",
+    "bcc",
+    "bcc'd",
+    "cc'd",
+    "backdoor",
+    "anything",
+];
+/// Acts that are also words for plain data.
+const STEPS: &[&str] = &[
+    "step",
+    "steps",
+    "action",
+    "actions",
+    "tool",
+    "tools",
+    "call",
+    "calls",
+    "process",
+    "operation",
+    "operations",
+    "verification",
+    "check",
+    "function",
+    "rule",
+    "rules",
+    "note",
+    "request",
+    "requests",
+];
+const ACT_STEMS: &[&str] = &[
+    "upload",
+    "forward",
+    "exfil",
+    "transmi",
+    "copied",
+    "copying",
+    "collect",
+    "logged",
+    "logging",
+    "track",
+    "monitor",
+    "intercept",
+    "redirect",
+    "hidden",
+    "secret",
+    "silent",
+    "leak",
+    "harvest",
+    "steal",
+    "stole",
+    "execut",
+    "invok",
+    "inject",
+];
+/// Plain data that a person need not see.
+const DATA: &[&str] = &[
+    "id",
+    "ids",
+    "identifier",
+    "identifiers",
+    "uuid",
+    "uuids",
+    "html",
+    "json",
+    "xml",
+    "raw",
+    "markdown",
+    "internal",
+    "token",
+    "tokens",
+    "key",
+    "keys",
+    "password",
+    "passwords",
+    "url",
+    "urls",
+    "link",
+    "links",
+    "cursor",
+    "hash",
+    "hashes",
+    "base64",
+    "code",
+    "codes",
+    "price",
+    "prices",
+    "error",
+    "errors",
+    "stack",
+    "trace",
+    "traces",
+    "sql",
+    "technical",
+    "name",
+    "names",
+    "path",
+    "paths",
+    "schema",
+    "field",
+    "fields",
+    "column",
+    "columns",
+    "placeholder",
+    "placeholders",
+    "score",
+    "scores",
+    "metadata",
+    "number",
+    "numbers",
+    "secrets",
+    "credential",
+    "credentials",
+    "value",
+    "values",
+    "parameter",
+    "parameters",
+    "output",
+    "payload",
+    "answer",
+    "solution",
+    "spoiler",
+    "spoilers",
+    "handle",
+    "opaque",
+    "pii",
+    "pin",
+    "otp",
+];
+/// What was done, when a sentence says that the model did it.
+const DONE: &[&str] = &[
+    "read",
+    "first",
+    "used",
+    "use",
+    "called",
+    "call",
+    "did",
+    "need",
+    "were",
+    "sent",
+    "accessed",
+    "copied",
+    "included",
+    "must",
+    "received",
+    "are",
+    "added",
+    "passed",
+    "ran",
+    "executed",
+    "also",
+    "performed",
+    "looked",
+    "opened",
+    "forwarded",
+    "checked",
+    "made",
+    "followed",
+    "follow",
+];
+const UNABLE: &[&str] = &["not", "unable", "sorry", "no", "limited", "an", "a", "done", "finished", "ready"];
+/// `until it succeeded`: an order not to claim too much.
+const TRUTH: &[&str] = &[
+    "succe",
+    "confirm",
+    "complet",
+    "return",
+    "verif",
+    "check",
+    "finish",
+    "approv",
+    "done",
+    "available",
+    "ready",
+    "result",
+    "calling",
+];
+const FLAG: &[&str] =
+    &["true", "false", "set", "enabled", "disabled", "omitted", "specified", "provided", "default", "defaults"];
+
+/// Where a sentence orders to conceal.
+pub fn find(s: &Sentence<'_>) -> Option<Range<usize>> {
+    if !s.touches(topic::TELL) {
+        return None;
+    }
+    s.range().find_map(|at| {
+        let word = s.word(at);
+        let end = if SPEECH.contains(&word) || SHOWING.contains(&word) {
+            let from = forbidden(s, at)?;
+            return concealed(s, at).map(|to| s.span(from, to));
+        } else if GERUNDS.contains(&word) {
+            without(s, at)
+        } else {
+            unaware(s, at).or_else(|| hidden_from(s, at)).or_else(|| covert(s, at)).or_else(|| kept(s, at))
+        };
+        end.map(|to| s.span(at.saturating_sub(1).max(s.range().start), to))
+    })
+}
+
+/// Where the order not to do the verb at `at` starts.
+fn forbidden(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    let first = s.range().start.max(at.saturating_sub(8));
+    for back in (first..at).rev() {
+        let (word, before) = (s.word(back), s.before(back, 1));
+        match word {
+            "not" => {
+                return match before {
+                    "do" => (!described(s, back - 1)).then_some(back - 1),
+                    "must" | "should" | "shall" | "may" | "better" | "to" | "need" | "please" => Some(back - 1),
+                    "will" | "can" | "could" | "would" | "are" => {
+                        MODELS.contains(&s.before(back, 2)).then_some(back - 1)
+                    }
+                    "does" | "did" | "is" | "was" | "were" | "has" | "had" => None,
+                    _ => Some(back),
+                };
+            }
+            "don't" | "dont" => return (!described(s, back)).then_some(back),
+            "never" => {
+                let model = MODELS.contains(&s.before(back, 2)) || MODELS.contains(&before);
+                let subject =
+                    matches!(before, "will" | "would" | "can" | "it" | "we" | "they" | "tool" | "server" | "i");
+                return (model || !subject).then_some(back);
+            }
+            "mustn't" | "shouldn't" | "mustnt" | "shouldnt" => return Some(back),
+            "won't" | "can't" | "cannot" => return MODELS.contains(&before).then_some(back),
+            _ if FILL.contains(&word) || SPEECH.contains(&word) || SHOWING.contains(&word) => {}
+            // `never let the user know`, `do not in any way tell`: only the words above may stand between.
+            _ => return None,
+        }
+    }
+    None
+}
+
+fn described(s: &Sentence<'_>, at: usize) -> bool {
+    at > s.range().start && s.gap(at) == Gap::Blank && THIRD.contains(&s.before(at, 1))
+}
+
+/// Where the concealed matter of a forbidden verb ends; none when it is plain data or advice.
+fn concealed(s: &Sentence<'_>, verb: usize) -> Option<usize> {
+    let end = s.range().end.min(verb + 26);
+    let user = s.find(verb + 1..end.min(verb + 14), USERS);
+    let speech = SPEECH.contains(&s.word(verb));
+    if flag(s) && !speech {
+        return None;
+    }
+    if s.word(verb) == "let"
+        && !user.is_some_and(|user| s.find(user..user + 4, &["know", "notice", "see", "find"]).is_some())
+    {
+        return None;
+    }
+    match user {
+        Some(user) => {
+            // `do not tell the user to restart` is advice on what to say.
+            if user <= verb + 3 && matches!(s.word(user + 1), "to" | "how") {
+                return None;
+            }
+            // `the user ID`, `user input`: data about users.
+            if s.gap(user + 1) == Gap::Blank && s.word(user) != "anyone" && DATA.contains(&s.word(user + 1)) {
+                return None;
+            }
+            let until = s.find(verb + 1..end, &["until", "unless", "before", "if", "when", "except"]);
+            let honest = until.is_some_and(|at| s.find_stem(at..end, TRUTH).is_some());
+            let matter = matter(s, verb, until.unwrap_or(end).max(user));
+            match matter {
+                Matter::Act => (!honest || acts_here(s, verb, until)).then_some(until.unwrap_or(end).max(user + 1) - 1),
+                Matter::Data => None,
+                Matter::Pronoun => {
+                    (speech || context(s) == Some(true)).then_some(user).filter(|_| context(s) != Some(false))
+                }
+                Matter::Nothing if speech => (!flag(s) && context(s) != Some(false)).then_some(user),
+                Matter::Nothing => (context(s) == Some(true)).then_some(user),
+                Matter::Other => None,
+            }
+        }
+        None if speech => without_user(s, verb),
+        None => None,
+    }
+}
+
+/// `do not mention this to the user until it is complete` still hides `this`.
+fn acts_here(s: &Sentence<'_>, verb: usize, until: Option<usize>) -> bool {
+    let end = until.unwrap_or(verb);
+    s.find(verb..end, &["this", "these", "it", "instruction", "instructions"]).is_some_and(|at| {
+        at + 1 == end
+            || USERS.contains(&s.word(at + 1))
+            || ACTS.contains(&s.word(at + 1))
+            || STEPS.contains(&s.word(at + 1))
+            || s.word(at + 1) == "to"
+    })
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Matter {
+    /// What the tool or the model does, or these instructions.
+    Act,
+    /// Plain data.
+    Data,
+    /// Only `this` or `it`.
+    Pronoun,
+    /// Nothing is named.
+    Nothing,
+    /// Something else.
+    Other,
+}
+
+fn matter(s: &Sentence<'_>, verb: usize, end: usize) -> Matter {
+    let (mut act, mut step, mut data, mut pronoun, mut other) = (false, false, false, false, false);
+    for at in verb + 1..end {
+        let word = s.word(at);
+        let next = s.word(at + 1);
+        match word {
+            "this" | "these" | "it" | "that" | "those" => {
+                let ends = at + 1 >= end
+                    || s.gap(at + 1) != Gap::Blank
+                    || matches!(next, "to" | "from" | "with" | "and" | "or")
+                    || USERS.contains(&next);
+                pronoun |= ends && (word != "that" || at + 1 >= end);
+                step |= matches!(word, "this" | "these") && STEPS.contains(&next);
+                act |= matches!(word, "this" | "these")
+                    && matches!(
+                        next,
+                        "tool"
+                            | "step"
+                            | "steps"
+                            | "call"
+                            | "file"
+                            | "check"
+                            | "verification"
+                            | "rule"
+                            | "rules"
+                            | "note"
+                            | "action"
+                    );
+            }
+            "you" => {
+                let done = DONE.contains(&next) && !UNABLE.contains(&s.word(at + 2));
+                act |= done || (next == "have" && !UNABLE.contains(&s.word(at + 2)) && s.word(at + 2) != "access");
+                other |= !act;
+            }
+            "your" | "what" | "why" | "how" => {
+                act |= matches!(next, "actions" | "instructions" | "you")
+                    && !matches!(s.word(at + 2), "can" | "cannot" | "can't");
+            }
+            _ if ACTS.contains(&word) || ACT_STEMS.iter().any(|stem| word.starts_with(stem)) => {
+                act |= !(word == "anything" && !matches!(s.word(at + 1), "" | "about" | "of"));
+            }
+            _ if STEPS.contains(&word) => step = true,
+            _ if DATA.contains(&word) => data = true,
+            "the" | "a" | "an" | "to" | "about" | "of" | "or" | "and" | "any" | "with" => {}
+            _ if USERS.contains(&word) || SPEECH.contains(&word) || SHOWING.contains(&word) => {}
+            _ => other = true,
+        }
+    }
+    match (act, step, data) {
+        // Presentation: `do not show the user the raw instructions` stays an act, `raw request` does not.
+        (true, _, false) => Matter::Act,
+        (true, _, true) if SPEECH.contains(&s.word(verb)) => Matter::Act,
+        (true, _, true) => {
+            if s.find(verb..end, &["instruction", "instructions", "prompt", "sidenote"]).is_some() {
+                Matter::Act
+            } else {
+                Matter::Data
+            }
+        }
+        (_, _, true) => Matter::Data,
+        (_, true, _) => Matter::Act,
+        _ if pronoun && !other => Matter::Pronoun,
+        _ if !other => Matter::Nothing,
+        _ => Matter::Other,
+    }
+}
+
+/// What the sentence before was about: an order to act (true), plain data (false), neither.
+fn context(s: &Sentence<'_>) -> Option<bool> {
+    let previous = s.previous()?;
+    let range = previous.range();
+    let acts = previous.find_stem(range.clone(), ACT_STEMS).is_some()
+        || previous.has(&[
+            "read",
+            "send",
+            "include",
+            "pass",
+            "call",
+            "instruction",
+            "instructions",
+            "must",
+            "always",
+            "you",
+            "bcc",
+            "append",
+        ]);
+    if acts {
+        return Some(true);
+    }
+    previous.has(DATA).then_some(false)
+}
+
+/// A description of a setting: `If true, do not notify the user`.
+fn flag(s: &Sentence<'_>) -> bool {
+    let start = s.range().start;
+    matches!(
+        s.word(start),
+        "if" | "when" | "whether" | "set" | "true" | "false" | "silent" | "boolean" | "flag" | "optional"
+    ) && (s.find(start..start + 6, FLAG).is_some()
+        || matches!(s.word(start), "true" | "false" | "whether" | "silent" | "boolean" | "flag"))
+}
+
+/// A forbidden speech whose matter alone shows that it is about the model's doing: `do not mention that you first need to read the file`.
+fn without_user(s: &Sentence<'_>, verb: usize) -> Option<usize> {
+    if !matches!(
+        s.word(verb),
+        "mention"
+            | "reveal"
+            | "disclose"
+            | "say"
+            | "acknowledge"
+            | "discuss"
+            | "admit"
+            | "announce"
+            | "talk"
+            | "tell"
+            | "speak"
+            | "report"
+            | "explain"
+    ) {
+        return None;
+    }
+    let mut at = verb + 1;
+    while matches!(s.word(at), "about" | "of" | "any" | "anything" | "the" | "to" | "fact" | "or" | "and")
+        || SPEECH.contains(&s.word(at))
+    {
+        at += 1;
+    }
+    let (word, next) = (s.word(at), s.word(at + 1));
+    let own = |word: &str| {
+        matches!(
+            word,
+            "instruction"
+                | "instructions"
+                | "step"
+                | "steps"
+                | "prompt"
+                | "directive"
+                | "note"
+                | "rule"
+                | "rules"
+                | "requirement"
+                | "requirements"
+                | "check"
+                | "verification"
+                | "process"
+                | "tag"
+                | "section"
+                | "action"
+                | "actions"
+        )
+    };
+    match word {
+        "this" | "these" | "those" | "above" | "hidden"
+            if own(next) || (matches!(next, "tool" | "hidden" | "above") && own(s.word(at + 2))) =>
+        {
+            Some(at + 1)
+        }
+        "that" | "what" | "why" | "how"
+            if next == "you" && DONE.contains(&s.word(at + 2)) && !UNABLE.contains(&s.word(at + 3)) =>
+        {
+            Some(at + 3)
+        }
+        "you" if DONE.contains(&next) && !UNABLE.contains(&s.word(at + 2)) => Some(at + 2),
+        "this" | "it" | "these" if at + 1 >= s.range().end => {
+            let secret = s.previous().is_some_and(|previous| previous.has(DATA));
+            (!secret && context(s) == Some(true)).then_some(at)
+        }
+        "instructions" | "directives" if s.word(verb) != "explain" => Some(at),
+        _ => None,
+    }
+}
+
+/// `without telling the user`, unless the sentence forbids just that.
+fn without(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    let start = s.range().start;
+    let mut back = at.checked_sub(1)?;
+    while back > start && (FILL.contains(&s.word(back)) || GERUNDS.contains(&s.word(back))) {
+        back -= 1;
+    }
+    let avoid = matches!(s.word(back), "avoid" | "from")
+        && (s.word(back) == "avoid" || matches!(s.before(back, 1), "refrain" | "prohibited" | "forbidden"));
+    if s.word(back) != "without" && !avoid {
+        return None;
+    }
+    let forbidden =
+        ["not", "never", "don't", "cannot", "can't", "won't", "no", "nothing", "shouldn't", "mustn't", "nor"];
+    if s.find(start..back, &forbidden).is_some() {
+        return None;
+    }
+    let user = s.find(at + 1..at + 7, USERS)?;
+    // A product that notifies nobody is a feature; to leave the user uninformed is an order.
+    let product = matches!(s.word(at), "notifying" | "alerting" | "revealing" | "disclosing");
+    let order = s.has(&["you", "must", "always", "silently", "also", "then", "this", "so"]);
+    match avoid {
+        true => (matter(s, at, s.range().end.min(at + 20)) == Matter::Act).then_some(user),
+        false => (!product || order).then_some(user),
+    }
+}
+
+/// `without the user's knowledge`, `the user must not know about this`.
+fn unaware(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    let word = s.word(at);
+    let start = s.range().start;
+    let negations = [
+        "not",
+        "never",
+        "without",
+        "cannot",
+        "can't",
+        "won't",
+        "shouldn't",
+        "mustn't",
+        "needn't",
+        "doesn't",
+        "don't",
+        "nothing",
+    ];
+    if matches!(word, "knowledge" | "knowing" | "noticing" | "awareness" | "aware" | "realizing") {
+        let without = s.find(at.saturating_sub(5)..at, &["without"])?;
+        s.find(without..at, USERS)?;
+        return s.find(start..without, &negations).is_none().then_some(at);
+    }
+    if !matches!(word, "know" | "notice" | "aware" | "see" | "told" | "informed" | "suspect" | "realize") {
+        return None;
+    }
+    let user =
+        s.find(at.saturating_sub(7)..at, USERS).filter(|user| !matches!(s.before(*user, 1), "let" | "if" | "when"))?;
+    s.find(user..at, &negations)?;
+    if flag(s) || s.word(at + 1) == "to" {
+        return None;
+    }
+    let end = s.range().end;
+    let next = s.word(at + 1);
+    let ends = at + 1 >= end || s.gap(at + 1) == Gap::Clause;
+    let pronoun = |at: usize| {
+        matches!(s.word(at), "this" | "it" | "that" | "these" | "anything")
+            && (at + 1 >= end
+                || s.gap(at + 1) == Gap::Clause
+                || matches!(s.word(at + 1), "is" | "was" | "happened" | "tool" | "step" | "instruction"))
+    };
+    let about = matches!(next, "about" | "of") && (pronoun(at + 2) || matter(s, at, end.min(at + 10)) == Matter::Act);
+    let told = matches!(word, "told" | "informed" | "aware" | "suspect");
+    (about || pronoun(at + 1) || (ends && (told || word == "know"))).then_some(at)
+}
+
+/// `hide this from the user`.
+fn hidden_from(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    if !matches!(s.word(at), "hide" | "conceal" | "withhold" | "obscure") {
+        return None;
+    }
+    let from = s.find(at + 1..at + 12, &["from"])?;
+    let user = s.find(from + 1..from + 4, &["user", "users", "human", "humans"])?;
+    let negated = ["not", "never", "don't", "can", "may", "to", "would"].contains(&s.before(at, 1))
+        && !matches!(s.before(at, 2), "sure" | "need" | "must" | "required");
+    let third = s.find(at + 1..from, &["this", "it", "these", "that"]).is_some_and(|at| at + 1 == from);
+    let act = s.find(at + 1..from, ACTS).is_some()
+        || s.find(at + 1..from, STEPS).is_some_and(|_| s.word(user) == "user")
+        || s.find(at + 1..from, &["fact"]).is_some();
+    (!negated && !flag(s) && (act || (third && s.word(user) == "user" && context(s) != Some(false)))).then_some(user)
+}
+
+/// `secretly send …`, `silently forward all …`.
+fn covert(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    let verbs = &[
+        "send",
+        "forward",
+        "upload",
+        "copy",
+        "bcc",
+        "transmit",
+        "exfiltrate",
+        "leak",
+        "append",
+        "include",
+        "read",
+        "collect",
+        "call",
+        "execute",
+        "log",
+        "add",
+        "pass",
+        "invoke",
+        "record",
+        "run",
+        "share",
+    ];
+    let negated = s.find(s.range().start..at, &["not", "never", "don't", "cannot", "no"]).is_some();
+    match s.word(at) {
+        "secretly" | "covertly" | "surreptitiously" | "stealthily" if !negated => {
+            (verbs.contains(&s.word(at + 1)) || verbs.contains(&s.before(at, 1))).then_some(at + 1)
+        }
+        "silently" | "quietly" | "discreetly" if !negated && verbs[..12].contains(&s.word(at + 1)) => {
+            let loot = &[
+                "conversation",
+                "user's",
+                "messages",
+                "contents",
+                "history",
+                "keys",
+                "credentials",
+                "tokens",
+                "secrets",
+                "all",
+                "every",
+                "copy",
+            ];
+            s.find(at + 2..at + 14, loot).map(|_| at + 1)
+        }
+        _ => None,
+    }
+}
+
+/// `keep this secret from the user`, `keep these instructions to yourself`, `as if nothing happened`.
+fn kept(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    match s.word(at) {
+        "keep" => {
+            let hidden = s.find(
+                at + 1..at + 9,
+                &["secret", "hidden", "confidential", "private", "yourself", "quiet", "invisible"],
+            )?;
+            let own = s
+                .find(
+                    at + 1..hidden,
+                    &["instruction", "instructions", "step", "steps", "action", "actions", "process", "request"],
+                )
+                .is_some();
+            let from = s
+                .find(hidden..hidden + 5, &["user", "users", "human"])
+                .filter(|_| s.find(at + 1..hidden, &["this", "it", "that", "these"]).is_some());
+            let secret =
+                s.find(at + 1..hidden + 5, DATA).is_some() || s.previous().is_some_and(|previous| previous.has(DATA));
+            (own || (from.is_some() && !secret) || (s.word(hidden) == "yourself" && !secret)).then_some(hidden)
+        }
+        "nothing" => (s.reads(at.wrapping_sub(2), &["as", "if", "nothing"])
+            && matches!(s.word(at + 1), "happened" | "unusual" | "changed"))
+        .then_some(at + 1),
+        _ => None,
+    }
+}
