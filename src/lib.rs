@@ -1,6 +1,7 @@
 //! Sealmark grades MCP servers by what they do. See `docs/architecture.md` for the rooms and the way of the data.
 
 pub mod check;
+pub mod classify;
 pub mod config;
 pub mod demo;
 pub mod model;
