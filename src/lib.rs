@@ -1,6 +1,8 @@
 //! Sealmark grades MCP servers by what they do. See `docs/architecture.md` for the rooms and the way of the data.
 
+pub mod app;
 pub mod check;
+pub mod cli;
 pub mod config;
 pub mod model;
 pub mod packs;

@@ -1,1 +1,29 @@
-fn main() {}
+//! The binary: reads the command line, hands it to the command's own file, ends with its exit code.
+
+use std::process::ExitCode;
+
+use sealmark::{
+    app::{Exit, command_line, completions, console, describe, explain, list_checks, man},
+    cli::Command,
+};
+
+fn main() -> ExitCode {
+    match command_line::parse(std::env::args_os()) {
+        Ok(cli) => dispatch(cli.command).into(),
+        Err(exit) => exit.into(),
+    }
+}
+
+fn dispatch(command: Command) -> Exit {
+    match command {
+        Command::ListChecks(args) => list_checks::list_checks(&args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Describe(args) if args.json => describe::print(&describe::document(serde_json::json!([]))),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => man::man(&args),
+        _ => {
+            console::line("error: this build lacks that command");
+            Exit::Failure
+        }
+    }
+}

@@ -1,0 +1,14 @@
+//! One file per command: straight-line wiring, and the only readers of the environment and the clock.
+
+pub mod command_line;
+pub mod completions;
+pub mod console;
+pub mod describe;
+pub mod exit;
+pub mod explain;
+pub mod list_checks;
+pub mod man;
+pub mod nearest;
+pub mod pages;
+
+pub use exit::Exit;
