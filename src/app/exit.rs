@@ -55,10 +55,7 @@ impl Exit {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Ok => "every graded pack met the gate; also a grade below it under --soft-fail",
-            Self::BelowGate => {
-                "a graded pack is below --fail-under (a provisional A* does not meet an A), or an inconclusive pack \
-                 counts as failing"
-            }
+            Self::BelowGate => "a graded pack is below --fail-under, or an inconclusive one counts as failing",
             Self::Usage => "a mistake in the flags or in the configuration",
             Self::NothingGraded => "no pack was graded; the report says why",
             Self::Failure => "the server could not be started, or sealmark itself failed",

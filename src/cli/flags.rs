@@ -11,9 +11,17 @@ use super::{
 /// One setting from a flag: the flag as typed (`--fail-under`), the key's dotted path, the value.
 pub type FromFlag = (&'static str, String, Value);
 
-/// Two flags that contradict each other in a way clap cannot see.
+/// What is wrong with flags in a way that clap cannot see, or must not print: a header's value may be a secret.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FlagError {
+    /// A header that is none; the reason does not repeat it.
+    #[error("{flag} cannot be used: {reason}")]
+    BadHeader {
+        /// `--header` or `--bearer`.
+        flag: &'static str,
+        /// What is wrong with it.
+        reason: String,
+    },
     /// The same header twice.
     #[error("the header {0} is given twice")]
     HeaderTwice(String),
@@ -23,6 +31,7 @@ impl FlagError {
     /// What to do about it.
     pub fn hint(&self) -> &'static str {
         match self {
+            Self::BadHeader { .. } => "write it as --header 'Name: value'; a value can be `${VAR}`, in single quotes",
             Self::HeaderTwice(_) => "keep one of them; --bearer counts as the header Authorization",
         }
     }
@@ -72,11 +81,13 @@ impl TargetArgs {
 
     /// `server.headers` as one map per flag: header names may hold dots, so they cannot stand in a dotted key.
     fn headers(&self) -> Result<Vec<FromFlag>, FlagError> {
-        let bearer = self
-            .bearer
-            .as_ref()
-            .map(|token| HeaderLine { name: "Authorization".to_owned(), value: format!("Bearer {token}") });
-        let all: Vec<_> = self.header.iter().chain(&bearer).collect();
+        let parse = |flag: &'static str, text: &str| {
+            text.parse::<HeaderLine>().map_err(|reason| FlagError::BadHeader { flag, reason })
+        };
+        let named = self.header.iter().map(|text| parse("--header", text)).collect::<Result<Vec<_>, _>>()?;
+        let bearer = self.bearer.iter().map(|token| parse("--bearer", &format!("Authorization: Bearer {token}")));
+        let bearer = bearer.collect::<Result<Vec<_>, _>>()?;
+        let all: Vec<_> = named.iter().chain(&bearer).collect();
         let repeated = all
             .iter()
             .enumerate()
@@ -87,14 +98,9 @@ impl TargetArgs {
         let map = |headers: &[HeaderLine]| {
             headers.iter().map(|header| (header.name.clone(), json!(header.value))).collect::<Map<_, _>>()
         };
-        let mut values = Vec::new();
-        if !self.header.is_empty() {
-            values.push(from("--header", "server.headers", Value::Object(map(&self.header))));
-        }
-        if let Some(bearer) = bearer {
-            values.push(from("--bearer", "server.headers", Value::Object(map(&[bearer]))));
-        }
-        Ok(values)
+        let given =
+            [("--header", &named), ("--bearer", &bearer)].into_iter().filter(|(_, headers)| !headers.is_empty());
+        Ok(given.map(|(flag, headers)| from(flag, "server.headers", Value::Object(map(headers)))).collect())
     }
 }
 
@@ -224,6 +230,14 @@ mod tests {
         assert_eq!(value(&values, "server.headers"), json!({"Authorization": "Bearer ${T}"}));
         let clash = run(&["--url", "http://x", "--bearer", "t", "--header", "authorization: Basic x"]);
         assert_eq!(clash, Err(FlagError::HeaderTwice("Authorization".to_owned())));
+    }
+
+    #[test]
+    fn a_header_that_is_none_is_refused_without_repeating_it() {
+        for words in [&["--header", "Bearer hunter2"][..], &["--bearer", "hunter2\nX: y"]] {
+            let error = run(words).unwrap_err();
+            assert!(!format!("{error} {}", error.hint()).contains("hunter2"), "{error}");
+        }
     }
 
     #[test]

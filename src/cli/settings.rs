@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values::{CommandLine, FormatWord, Gate, HeaderLine, VerbosityWord};
+use super::values::{CommandLine, FormatWord, Gate, VerbosityWord};
 
 /// `run`.
 #[derive(Debug, Clone, Args)]
@@ -18,7 +18,7 @@ pub struct RunArgs {
     /// The server's program and arguments, after `--`
     ///
     /// The same as --start, but already split into words.
-    #[arg(last = true, value_name = "COMMAND", conflicts_with = "start")]
+    #[arg(last = true, value_name = "COMMAND", conflicts_with = "start", help_heading = "Server")]
     pub argv: Vec<String>,
 }
 
@@ -84,7 +84,7 @@ pub struct TargetArgs {
     /// `${VAR}` in single quotes is read from the environment by sealmark, which keeps the value out of the process
     /// list and out of reports.
     #[arg(long, value_name = "NAME: VALUE")]
-    pub header: Vec<HeaderLine>,
+    pub header: Vec<String>,
     /// Short for --header "Authorization: Bearer TOKEN"
     ///
     /// Write '${MCP_TOKEN}' in single quotes and the token is read from the environment.

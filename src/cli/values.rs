@@ -125,7 +125,6 @@ impl FromStr for HeaderLine {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, String> {
-        // The message must not repeat the value: it may be a secret, and messages reach logs.
         let (name, value) = text.split_once(':').ok_or("expected \"Name: value\"")?;
         let name = name.trim();
         let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
