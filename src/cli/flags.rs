@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     CheckArgs, GateArgs, HeaderLine, LimitArgs, ReportArgs, RunArgs, SandboxArgs, SettingArgs, TargetArgs, values::word,
@@ -79,7 +79,7 @@ impl TargetArgs {
         Ok(values)
     }
 
-    /// `server.headers` as one map per flag: header names may hold dots, so they cannot stand in a dotted key.
+    /// One `server.headers.<name>` each; a name may hold dots, the key's last word takes all that remains.
     fn headers(&self) -> Result<Vec<FromFlag>, FlagError> {
         let parse = |flag: &'static str, text: &str| {
             text.parse::<HeaderLine>().map_err(|reason| FlagError::BadHeader { flag, reason })
@@ -95,12 +95,10 @@ impl TargetArgs {
         if let Some((_, header)) = repeated {
             return Err(FlagError::HeaderTwice(header.name.clone()));
         }
-        let map = |headers: &[HeaderLine]| {
-            headers.iter().map(|header| (header.name.clone(), json!(header.value))).collect::<Map<_, _>>()
-        };
-        let given =
-            [("--header", &named), ("--bearer", &bearer)].into_iter().filter(|(_, headers)| !headers.is_empty());
-        Ok(given.map(|(flag, headers)| from(flag, "server.headers", Value::Object(map(headers)))).collect())
+        let set =
+            |flag, header: &HeaderLine| from(flag, &format!("server.headers.{}", header.name), json!(header.value));
+        let named = named.iter().map(|header| set("--header", header));
+        Ok(named.chain(bearer.iter().map(|header| set("--bearer", header))).collect())
     }
 }
 
@@ -136,7 +134,7 @@ impl ReportArgs {
         let mut values = Vec::new();
         if !self.format.is_empty() {
             let words: Vec<_> = self.format.iter().map(word).collect();
-            values.push(from("--format", "output.formats", json!(words)));
+            values.push(from("--format", "output.format", json!(words)));
         }
         values.extend(self.out.as_deref().map(|path| from("--out", "output.out", path_value(path))));
         values.extend(self.out_dir.as_deref().map(|path| from("--out-dir", "output.out_dir", path_value(path))));
@@ -221,13 +219,13 @@ mod tests {
     #[test]
     fn formats_come_from_commas_and_repeats() {
         let values = run(&["--format", "json,junit", "--format", "text"]).unwrap();
-        assert_eq!(value(&values, "output.formats"), json!(["json", "junit", "text"]));
+        assert_eq!(value(&values, "output.format"), json!(["json", "junit", "text"]));
     }
 
     #[test]
     fn a_bearer_is_a_header_and_clashes_with_one() {
         let values = run(&["--url", "http://x", "--bearer", "${T}"]).unwrap();
-        assert_eq!(value(&values, "server.headers"), json!({"Authorization": "Bearer ${T}"}));
+        assert_eq!(value(&values, "server.headers.Authorization"), "Bearer ${T}");
         let clash = run(&["--url", "http://x", "--bearer", "t", "--header", "authorization: Basic x"]);
         assert_eq!(clash, Err(FlagError::HeaderTwice("Authorization".to_owned())));
     }

@@ -174,14 +174,14 @@ pub struct LimitArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds())]
     pub timeout_probe: Option<u64>,
     /// Seconds after which a pack is given up and becomes inconclusive [default: 600]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds())]
+    #[arg(long, value_name = "SECONDS", value_parser = clap::value_parser!(u64).range(1..=86_400))]
     pub pack_timeout: Option<u64>,
     /// Servers to grade side by side [default: the number of processors]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=64))]
     pub jobs: Option<u16>,
 }
 
-/// A whole number of seconds, at most a day.
+/// A whole number of seconds, at most an hour.
 fn seconds() -> clap::builder::RangedU64ValueParser<u64> {
-    clap::value_parser!(u64).range(1..=86_400)
+    clap::value_parser!(u64).range(1..=3600)
 }
