@@ -4,6 +4,7 @@
 
 use std::{
     collections::{BTreeMap, VecDeque},
+    ffi::OsString,
     fs,
     io::Read,
     net::TcpListener,
@@ -102,6 +103,11 @@ fn every_toy_file_is_in_the_table() {
     }
 }
 
+/// The build for tests, or the one that `TOYS_BINARY` names.
+fn binary() -> OsString {
+    std::env::var_os("TOYS_BINARY").unwrap_or_else(|| env!("CARGO_BIN_EXE_sealmark").into())
+}
+
 /// Runs one row and says what is wrong with the outcome.
 fn run(root: &Path, at: usize, row: &Row) -> Vec<String> {
     let dir = tempfile::tempdir().unwrap();
@@ -118,7 +124,7 @@ fn run(root: &Path, at: usize, row: &Row) -> Vec<String> {
     }
     words.extend(row.args.iter().cloned());
     words.push(marker.clone());
-    let child = Command::new(env!("CARGO_BIN_EXE_sealmark"))
+    let child = Command::new(binary())
         .args([
             "run",
             "--start",
