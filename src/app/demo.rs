@@ -35,7 +35,7 @@ pub fn demo(args: &DemoArgs, color: ColorWhen) -> Exit {
     request.fileless = true;
     match config::resolve(&request) {
         Ok(resolved) => run::grade(&resolved.settings, None, color),
-        Err(error) => console::mistake(&error, error.hint().as_deref()),
+        Err(error) => config_cmd::mistake(&error),
     }
 }
 

@@ -25,9 +25,13 @@ pub(super) fn facts(
     secrets: &Redactor,
 ) -> Facts {
     let clean = |text: &String| secrets.apply(text);
-    let shown = |name: &str, value: &String| match settings.output.redact && config::is_secret_name(name) && !value.contains("${") {
-        true => "<redacted>".to_owned(),
-        false => clean(value),
+    let shown = |name: &str, value: &String| match settings.output.redact {
+        true => clean(&config::shown(name, value)),
+        false => value.clone(),
+    };
+    let command = match settings.output.redact {
+        true => config::shown_arguments(&server.command),
+        false => server.command.clone(),
     };
     let mut env: std::collections::BTreeMap<_, _> =
         server.env.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect();
@@ -44,8 +48,8 @@ pub(super) fn facts(
     Facts {
         server: ServerFacts {
             transport: transport.to_owned(),
-            command: server.command.iter().map(clean).collect(),
-            url: server.url.as_ref().map(clean),
+            command: command.iter().map(clean).collect(),
+            url: server.url.as_ref().map(|url| shown("url", url)),
             env,
             headers: server.headers.iter().map(|(name, value)| (name.clone(), shown(name, value))).collect(),
             ..ServerFacts::default()
@@ -76,6 +80,7 @@ pub(super) fn facts(
                 (None, None) => "cleaned up".to_owned(),
             },
             inherited: sandbox.inherited.clone(),
+            withheld: sandbox.withheld.clone(),
         },
         started_at: timestamp(started),
         duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),

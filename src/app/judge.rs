@@ -31,10 +31,10 @@ pub fn judge(args: &JudgeArgs, color: ColorWhen) -> Exit {
         Ok(request) => request,
         Err(exit) => return exit,
     };
-    request.serverless = true;
+    request.fileless = true;
     let settings = match config::resolve(&request) {
         Ok(resolved) => resolved.settings,
-        Err(error) => return console::mistake(&error, error.hint().as_deref()),
+        Err(error) => return config_cmd::mistake(&error),
     };
     if let Some(note) = args.gate.note() {
         console::line(&format!("note: {note}"));

@@ -9,7 +9,7 @@ use std::{
 
 use futures_util::StreamExt;
 
-use super::{Exit, conclude, console, facts, progress::Progress, signals};
+use super::{Exit, conclude, config_cmd, console, facts, progress::Progress, signals};
 use crate::{
     cli::{ColorWhen, RunArgs},
     config::{self, Settings},
@@ -34,13 +34,14 @@ pub fn run(args: &RunArgs, color: ColorWhen) -> Exit {
     if let Some(note) = args.settings.gate.note() {
         console::line(&format!("note: {note}"));
     }
-    let request = match super::config_cmd::request(&args.settings.source, values) {
+    let request = match config_cmd::request(&args.settings.source, values) {
         Ok(request) => request,
         Err(exit) => return exit,
     };
-    match config::resolve(&request) {
+    let resolved = config::resolve(&request).and_then(|resolved| resolved.require_servers().map(|()| resolved));
+    match resolved {
         Ok(resolved) => grade(&resolved.settings, args.record.as_deref(), color),
-        Err(error) => console::mistake(&error, error.hint().as_deref()),
+        Err(error) => config_cmd::mistake(&error),
     }
 }
 

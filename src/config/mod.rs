@@ -36,6 +36,7 @@ pub use placeholders::{Expanded, PLACEHOLDERS, expand, placeholders_of};
 pub use profiles::{ProfileFacts, profiles, profiles_text};
 pub use resolve::{Request, Resolved, resolve};
 pub use schema::schema;
+pub(crate) use secrets::shown_arguments;
 pub use secrets::{REDACTED, is_secret_name, shown};
 pub use settings::Settings;
 pub use show::{show, show_json};

@@ -41,6 +41,8 @@ pub struct Request {
     pub server: Option<String>,
     /// Whether a CI job was detected.
     pub ci: bool,
+    /// Whether files are left alone: for commands that must come out the same everywhere.
+    pub fileless: bool,
 }
 
 /// The settings, and every value with its origin.
@@ -125,6 +127,7 @@ pub(crate) fn resolve_with(request: &Request, registry: Registry) -> Result<Reso
 }
 
 /// The files of an invocation.
+#[derive(Default)]
 struct Files {
     path: Option<PathBuf>,
     user: Vec<Entry>,
@@ -136,6 +139,9 @@ struct Files {
 
 impl Files {
     fn read(request: &Request, catalog: &Catalog) -> Result<Self, ConfigError> {
+        if request.fileless {
+            return Ok(Self::default());
+        }
         let cwd = &request.cwd;
         let read = |path: &Path, local: bool| -> Result<Option<Contents>, ConfigError> {
             match file::load(path, &file::shown(path, cwd))? {

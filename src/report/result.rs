@@ -238,6 +238,9 @@ pub struct SandboxFacts {
     pub cleanup: String,
     /// Names of environment variables that were inherited.
     pub inherited: Vec<String>,
+    /// What was left out because it holds a login.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub withheld: Vec<String>,
 }
 
 /// A tool's class.

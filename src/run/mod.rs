@@ -36,6 +36,8 @@ pub struct SandboxReport {
     pub kept: Option<String>,
     /// Names of inherited variables.
     pub inherited: Vec<String>,
+    /// What was left out because it holds a login.
+    pub withheld: Vec<String>,
     /// Why it could not be removed.
     pub not_removed: Option<String>,
 }
@@ -123,12 +125,12 @@ async fn drive(
     report: &mut SandboxReport,
     secrets: &mut Vec<String>,
 ) -> Option<Failure> {
-    let prepared = match prepare::prepare(server, settings, outside, tokens, sandbox) {
+    let prepared = match prepare::prepare(server, outside, tokens, sandbox) {
         Ok(prepared) => prepared,
         Err(failure) => return Some(failure),
     };
     secrets.extend(prepared.secrets);
-    report.inherited = prepared.inherited;
+    (report.inherited, report.withheld) = (prepared.inherited, prepared.withheld);
     let bounds = Bounds { connect: server.connect_timeout, call: settings.timeout_probe };
     (outside.progress)("starting the server");
     let launched = match prepared.launch {

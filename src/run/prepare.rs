@@ -1,14 +1,10 @@
 //! Settings → what is really started: placeholders filled in, files staged, environment made.
 
-use std::{
-    collections::BTreeMap,
-    ffi::OsString,
-    path::{Component, Path, PathBuf},
-};
+use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
 use super::{Failure, Outside, launch::Launch};
 use crate::{
-    config::{self, Settings, settings::ServerSettings},
+    config::{self, ExpandedServer, settings::ServerSettings},
     model::TokenKind,
     session::{HttpTarget, Link, Tokens},
     targets::{Sandbox, Spawn},
@@ -19,6 +15,7 @@ pub(super) struct Prepared {
     pub(super) link: Link,
     pub(super) launch: Option<Launch>,
     pub(super) inherited: Vec<String>,
+    pub(super) withheld: Vec<String>,
     pub(super) secrets: Vec<String>,
     pub(super) sandboxed: bool,
 }
@@ -36,53 +33,27 @@ fn publishes(name: &str) -> bool {
         || (name.starts_with("SEALMARK_") && name.contains("TOKEN"))
 }
 
-struct Filler<'a> {
-    values: BTreeMap<&'static str, String>,
-    env: BTreeMap<String, String>,
-    secrets: &'a mut Vec<String>,
-}
-
-impl Filler<'_> {
-    fn fill(&mut self, text: &str) -> Result<String, Failure> {
-        let expanded = config::expand(text, &self.values, &self.env)
-            .map_err(|error| Failure::harness(&error).with_hint(error.hint()))?;
-        self.secrets.extend(expanded.from_env);
-        Ok(expanded.text)
-    }
-}
-
 pub(super) fn prepare(
     server: &ServerSettings,
-    settings: &Settings,
     outside: &Outside,
     tokens: &Tokens,
     sandbox: Option<&Sandbox>,
 ) -> Result<Prepared, Failure> {
-    let mut secrets = Vec::new();
-    let mut filler = Filler { values: values(sandbox), env: texts(&outside.env), secrets: &mut secrets };
-    let launched = server.url.is_some() && !server.command.is_empty();
-    let sandboxed = sandbox.is_some() && !launched;
-    if let Some(sandbox) = sandbox {
-        stage(server, sandbox, &mut filler)?;
+    let expanded = config::expand_server(server, &values(sandbox), &texts(&outside.env))
+        .map_err(|error| Failure::harness(&error).with_hint(error.hint().map(str::to_owned)))?;
+    let ExpandedServer { command, url, env, headers, files, secrets } = expanded;
+    for file in &files {
+        write(Path::new(&file.path), &file.content)
+            .map_err(|error| Failure::harness(&format!("server.files: {} cannot be written: {error}", file.path)))?;
     }
-    let http = match &server.url {
-        Some(url) => {
-            let mut headers = Vec::new();
-            for (name, value) in &server.headers {
-                headers.push((name.clone(), filler.fill(value)?));
-            }
-            Some(HttpTarget { url: filler.fill(url)?, headers })
-        }
-        None => None,
-    };
-    let mut inherited = Vec::new();
-    let spawn = if server.command.is_empty() {
-        None
-    } else {
-        let mut env: BTreeMap<OsString, OsString> = match sandbox.filter(|_| sandboxed) {
+    let sandboxed = sandbox.is_some() && !(url.is_some() && !command.is_empty());
+    let own = sandbox.filter(|_| sandboxed);
+    let mut inherited = (Vec::new(), Vec::new());
+    let spawn = command.split_first().map(|(program, args)| {
+        let mut vars: BTreeMap<OsString, OsString> = match own {
             Some(sandbox) => {
                 let environment = sandbox.environment(&outside.env);
-                inherited = environment.inherited;
+                inherited = (environment.inherited, environment.withheld);
                 environment.vars.into_iter().collect()
             }
             None => {
@@ -90,39 +61,35 @@ pub(super) fn prepare(
                 kept.map(|(name, value)| (name.clone(), value.clone())).collect()
             }
         };
-        for (name, value) in &server.env {
-            env.insert(name.into(), filler.fill(value)?.into());
+        vars.extend(env.into_iter().map(|(name, value)| (name.into(), value.into())));
+        for token in [TokenKind::Canary, TokenKind::FakeApiKey] {
+            vars.insert(variable(token).into(), tokens.value(token).into());
         }
-        env.insert("SEALMARK_CANARY".into(), tokens.value(TokenKind::Canary).into());
-        env.insert("SEALMARK_FAKE_API_KEY".into(), tokens.value(TokenKind::FakeApiKey).into());
-        let mut words = Vec::new();
-        for word in &server.command {
-            let filled = filler.fill(word)?;
-            let absolute = config::absolutize(&filled, &server.base);
-            words.push(absolute.map_or_else(|| OsString::from(filled), PathBuf::into_os_string));
-        }
-        let program = words.remove(0);
-        let cwd = match sandbox.filter(|_| sandboxed && !server.cwd_project) {
-            Some(sandbox) => sandbox.work().to_owned(),
-            None => server.base.clone(),
-        };
-        Some(Spawn {
-            program,
-            args: words,
-            cwd,
-            env: env.into_iter().collect(),
+        Spawn {
+            program: program.into(),
+            args: args.iter().map(OsString::from).collect(),
+            cwd: own.filter(|_| !server.cwd_project).map_or_else(|| server.base.clone(), |own| own.work().to_owned()),
+            env: vars.into_iter().collect(),
             low_priority: false,
             marker: tokens.value(TokenKind::Canary).to_owned(),
-        })
-    };
-    let _ = settings;
+        }
+    });
+    let http = url.map(|url| HttpTarget { url, headers });
     let (link, launch) = match (spawn, http) {
         (Some(spawn), Some(target)) => (Link::Http(target.clone()), Some(Launch { spawn, url: target.url })),
         (Some(spawn), None) => (Link::Stdio(spawn), None),
         (None, Some(target)) => (Link::Http(target), None),
         (None, None) => return Err(Failure::harness("the server has neither a command nor a url")),
     };
-    Ok(Prepared { link, launch, inherited, secrets, sandboxed })
+    Ok(Prepared { link, launch, inherited: inherited.0, withheld: inherited.1, secrets, sandboxed })
+}
+
+/// The variable that carries a token into the server's environment.
+fn variable(token: TokenKind) -> &'static str {
+    match token {
+        TokenKind::Canary => "SEALMARK_CANARY",
+        TokenKind::FakeApiKey | TokenKind::Probe => "SEALMARK_FAKE_API_KEY",
+    }
 }
 
 fn values(sandbox: Option<&Sandbox>) -> BTreeMap<&'static str, String> {
@@ -139,22 +106,6 @@ fn values(sandbox: Option<&Sandbox>) -> BTreeMap<&'static str, String> {
 fn texts(env: &BTreeMap<OsString, OsString>) -> BTreeMap<String, String> {
     let text = |value: &OsString| value.to_str().map(str::to_owned);
     env.iter().filter_map(|(name, value)| Some((text(name)?, text(value)?))).collect()
-}
-
-fn stage(server: &ServerSettings, sandbox: &Sandbox, filler: &mut Filler<'_>) -> Result<(), Failure> {
-    for file in &server.files {
-        let path = PathBuf::from(filler.fill(&file.path)?);
-        let inside = [sandbox.work(), sandbox.home()].iter().any(|root| path.starts_with(root));
-        let plain = path.components().all(|part| part != Component::ParentDir);
-        if !inside || !plain {
-            let message = format!("server.files: {} does not stay inside the sandbox", file.path);
-            return Err(Failure::harness(&message).with_hint(Some("start the path with {sandbox}/ or {sandbox_home}/".to_owned())));
-        }
-        let content = filler.fill(&file.content)?;
-        write(&path, &content)
-            .map_err(|error| Failure::harness(&format!("server.files: {} cannot be written: {error}", file.path)))?;
-    }
-    Ok(())
 }
 
 fn write(path: &Path, content: &str) -> std::io::Result<()> {

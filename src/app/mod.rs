@@ -1,0 +1,48 @@
+//! One file per command: straight-line wiring, and the only readers of the environment and the clock.
+
+pub mod command_line;
+pub mod completions;
+mod conclude;
+mod config_cmd;
+pub mod console;
+mod demo;
+pub mod describe;
+pub mod exit;
+pub mod explain;
+mod facts;
+mod judge;
+pub mod list_checks;
+pub mod man;
+pub mod nearest;
+pub mod pages;
+mod progress;
+mod run;
+mod signals;
+
+use std::ffi::OsString;
+
+pub use exit::Exit;
+
+use crate::cli::{Command, ConfigCommand};
+
+/// Reads the command line, hands it to the command's own file and says how the process ends.
+pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
+    let cli = match command_line::parse(arguments) {
+        Ok(cli) => cli,
+        Err(exit) => return exit,
+    };
+    match cli.command {
+        Command::Run(args) => run::run(&args, cli.color),
+        Command::Demo(args) => demo::demo(&args, cli.color),
+        Command::ListChecks(args) => list_checks::list_checks(&args),
+        Command::Explain(args) => explain::explain(&args),
+        Command::Describe(args) if args.schema => describe::print(&crate::config::schema()),
+        Command::Describe(_) => describe::print(&describe::document(config_cmd::keys())),
+        Command::Config(ConfigCommand::Show(args)) => config_cmd::show(&args),
+        Command::Config(ConfigCommand::Profiles(args)) => config_cmd::profiles(&args),
+        Command::Judge(args) => judge::judge(&args, cli.color),
+        Command::Completions(args) => completions::completions(&args),
+        Command::Man(args) => man::man(&args),
+        Command::DemoServer(args) => demo::serve(&args),
+    }
+}

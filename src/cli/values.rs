@@ -1,0 +1,182 @@
+//! The values flags can take, parsed and refused with a reason at the command line.
+
+use std::str::FromStr;
+
+use clap::ValueEnum;
+
+/// When to use colour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum ColorWhen {
+    /// On a terminal.
+    #[default]
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// A report format's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FormatWord {
+    /// For people, on a terminal
+    Text,
+    /// The full record, for programs
+    Json,
+    /// For a comment or a wiki
+    Markdown,
+    /// JUnit XML
+    Junit,
+    /// SARIF 2.1.0
+    Sarif,
+    /// The short view for a CI log
+    Summary,
+    /// An SVG badge for one server
+    Badge,
+    /// A shields.io endpoint document for one server
+    Shields,
+}
+
+/// A verbosity's word.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum VerbosityWord {
+    /// Grades and failures only
+    Quiet,
+    /// The default
+    Normal,
+    /// Every line of evidence and every argument
+    Verbose,
+}
+
+/// The word a value enum is written with.
+pub(super) fn word(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+}
+
+/// What `--fail-under` asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gate {
+    /// The lowest letter that passes, upper-case; `None` turns the gate off.
+    pub letter: Option<char>,
+    /// The letter as it was typed, when that was lower-case.
+    pub typed_lower: Option<char>,
+}
+
+impl FromStr for Gate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text.eq_ignore_ascii_case("none") {
+            return Ok(Self { letter: None, typed_lower: None });
+        }
+        let mut letters = text.chars();
+        match (letters.next(), letters.next()) {
+            (Some(typed), None) if matches!(typed.to_ascii_uppercase(), 'A' | 'B' | 'C' | 'D' | 'F') => Ok(Self {
+                letter: Some(typed.to_ascii_uppercase()),
+                typed_lower: typed.is_ascii_lowercase().then_some(typed),
+            }),
+            _ => Err("expected A, B, C, D, F or none".to_owned()),
+        }
+    }
+}
+
+/// A command line split into words, at least one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommandLine(pub Vec<String>);
+
+impl FromStr for CommandLine {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let words = shell_words::split(text).map_err(|_| "a quote is not closed".to_owned())?;
+        let first = words.first().filter(|word| !word.is_empty()).ok_or("the command line is empty")?;
+        if is_assignment(first) {
+            return Err(format!(
+                "`{first}` would be set by a shell, and no shell takes part; put it in the environment, or use sh -c '...'"
+            ));
+        }
+        if let Some(operator) = words.iter().find(|word| matches!(word.as_str(), "&&" | "||" | "|" | ";" | "&")) {
+            return Err(format!(
+                "`{operator}` needs a shell, and no shell takes part; use sh -c '...', or give the words after `--`"
+            ));
+        }
+        Ok(Self(words))
+    }
+}
+
+/// `NAME=value`, as a shell would read it before a command.
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        name.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_')
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+/// An HTTP header as typed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeaderLine {
+    /// Its name as typed.
+    pub name: String,
+    /// Its value without the space around it, references unexpanded.
+    pub value: String,
+}
+
+impl FromStr for HeaderLine {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, value) = text.split_once(':').ok_or("expected \"Name: value\"")?;
+        let name = name.trim();
+        let token = |c: char| c.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(c);
+        if name.is_empty() || !name.chars().all(token) {
+            return Err("the part before the colon is not a header name".to_owned());
+        }
+        let value = value.trim();
+        if value.chars().any(|c| c.is_control() && c != '\t') {
+            return Err(format!("the value of {name} holds a control character"));
+        }
+        Ok(Self { name: name.to_owned(), value: value.to_owned() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_line_is_split_like_a_shell_would() {
+        let words = "node 'my server.js' --name \"a b\" {sandbox}".parse::<CommandLine>().unwrap();
+        assert_eq!(words.0, ["node", "my server.js", "--name", "a b", "{sandbox}"]);
+    }
+
+    #[test]
+    fn what_only_a_shell_could_do_is_refused() {
+        for text in ["A=1 node x", "npm i && node x", "a | b", "", "  ", "''", "node 'x"] {
+            assert!(text.parse::<CommandLine>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_equals_sign_elsewhere_is_an_ordinary_word() {
+        for text in ["node --port=8000", "./a=b", "sh -c 'A=1 node x && y'"] {
+            assert!(text.parse::<CommandLine>().is_ok(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_gate_is_a_letter_in_either_case_or_none() {
+        assert_eq!("b".parse::<Gate>().unwrap(), Gate { letter: Some('B'), typed_lower: Some('b') });
+        assert_eq!("A".parse::<Gate>().unwrap(), Gate { letter: Some('A'), typed_lower: None });
+        assert_eq!("NONE".parse::<Gate>().unwrap().letter, None);
+        assert!(["E", "", "AB", "ä"].iter().all(|text| text.parse::<Gate>().is_err()));
+    }
+
+    #[test]
+    fn a_header_needs_a_name_and_no_line_break() {
+        let header = "X-Api-Key:  ${KEY} ".parse::<HeaderLine>().unwrap();
+        assert_eq!((header.name.as_str(), header.value.as_str()), ("X-Api-Key", "${KEY}"));
+        for text in ["no colon", ": value", "a b: c", "X: a\r\nY: b"] {
+            assert!(text.parse::<HeaderLine>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,4 @@
+"""Behaves well in the legacy revisions; must pass everything that is scored."""
+from toy import Toy
+
+Toy().serve()
