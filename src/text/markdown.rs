@@ -33,6 +33,11 @@ pub fn code(text: &str) -> String {
     span(&terminal::line(text))
 }
 
+/// Text as code inside an HTML element (`<summary>`), where a renderer may or may not read Markdown.
+pub fn element(text: &str) -> String {
+    entities(&terminal::line(text))
+}
+
 /// The first part in backticks that stands like a word, with what is before and after it.
 fn next_quoted(text: &str) -> Option<(&str, &str, &str)> {
     let mut from = 0;
@@ -58,11 +63,25 @@ fn prose(out: &mut String, text: &str) {
         }
         let first = out.trim_start().is_empty();
         if is_prose(word) && !(first && opens_a_block(word)) {
-            out.push_str(&word.replace('_', "\\_"));
+            push_prose(out, word);
         } else {
             out.push_str(&span(word));
         }
         out.push_str(&piece[word.len()..]);
+    }
+}
+
+/// Writes a word of prose; an underscore is emphasis unless it stands between letters or digits.
+fn push_prose(out: &mut String, word: &str) {
+    let mut before = None;
+    let mut rest = word.chars().peekable();
+    while let Some(c) = rest.next() {
+        let inside = |neighbour: Option<char>| neighbour.is_some_and(char::is_alphanumeric);
+        if c == '_' && !(inside(before) && inside(rest.peek().copied())) {
+            out.push('\\');
+        }
+        out.push(c);
+        before = Some(c);
     }
 }
 
@@ -113,6 +132,11 @@ fn span(visible: &str) -> String {
     if !visible.contains(['`', '|', '<', '>']) {
         return format!("`{visible}`");
     }
+    entities(visible)
+}
+
+/// A code element in which every character that could mean something is an entity.
+fn entities(visible: &str) -> String {
     let mut out = String::with_capacity(visible.len() * 2 + 13);
     out.push_str("<code>");
     for c in visible.chars() {
@@ -165,8 +189,9 @@ mod tests {
     fn prose_stays_prose() {
         assert_eq!(
             inline("tool read_file answered 3 of 4 calls (75%)."),
-            "tool read\\_file answered 3 of 4 calls (75%)."
+            "tool read_file answered 3 of 4 calls (75%)."
         );
+        assert_eq!(inline("a __init__ and _x"), "a \\_\\_init\\_\\_ and \\_x");
         assert_eq!(inline("all tools/list pages: ok"), "all tools/list pages: ok");
     }
 
@@ -207,7 +232,12 @@ mod tests {
                 prop_assert!(!markdown.contains('\n') && !markdown.contains('|') && !markdown.contains("-->"));
                 prop_assert!(!markdown.chars().any(is_hidden));
                 let outside = without_code(&markdown).replace("\\_", "");
-                prop_assert!(!outside.contains(['@', '<', '>', '[', ']', '`', '*', '_', '|', '#', '!', '$', '~', '\\', '&']), "{}", outside);
+                let bare = outside.match_indices('_').all(|(at, _)| {
+                    let inside = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+                    inside(outside[..at].chars().next_back()) && inside(outside[at + 1..].chars().next())
+                });
+                prop_assert!(bare, "{}", markdown);
+                prop_assert!(!outside.contains(['@', '<', '>', '[', ']', '`', '*', '|', '#', '!', '$', '~', '\\', '&']), "{}", outside);
                 prop_assert!(!outside.contains("://") && !outside.contains("www."), "{}", outside);
             }
         }
