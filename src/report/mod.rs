@@ -1,5 +1,50 @@
 //! The frozen result of a run and one pure renderer per format.
 
+pub mod badge;
+pub mod build;
+mod grade_line;
+mod json;
+mod junit;
+mod layout;
+mod markdown;
+mod options;
 pub mod result;
+#[cfg(test)]
+mod sample;
+mod sarif;
+mod sarif_rules;
+mod schema;
+mod shields;
+mod summary;
+mod surface;
+mod template;
+mod text;
+mod wording;
 
+use crate::{config::settings::Format, text::terminal};
+
+pub use grade_line::grade_line;
+pub use options::{GateFacts, RenderOptions, ReportError};
 pub use result::RunResult;
+pub use schema::schema;
+
+/// Renders one or several runs. Pure: the same runs and options give the same bytes.
+///
+/// A template applies to `text` and `markdown` only. `badge` and `shields` refuse several servers.
+pub fn render(format: Format, runs: &[RunResult], options: &RenderOptions) -> Result<Vec<u8>, ReportError> {
+    let text = match (format, &options.template) {
+        (Format::Text | Format::Markdown, Some((name, source))) => template::render(format, runs, name, source)?,
+        (Format::Text, None) => text::render(runs, options),
+        (Format::Markdown, None) => markdown::render(runs, options),
+        (Format::Summary, _) => summary::render(runs, options),
+        (Format::Json, _) => return json::render(runs),
+        (Format::Junit, _) => return junit::render(runs),
+        (Format::Sarif, _) => return sarif::render(runs, options),
+        (Format::Badge, _) => return badge::render(runs),
+        (Format::Shields, _) => return shields::render(runs),
+    };
+    Ok(terminal::guard(text).into_bytes())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,158 @@
+//! The frozen JSON report, and the JSON writer of every format: what it writes can stand in a CI log as it is.
+
+use std::io;
+
+use serde::Serialize;
+use serde_json::{
+    Serializer,
+    ser::{CompactFormatter, Formatter, PrettyFormatter},
+};
+
+use super::{
+    options::ReportError,
+    result::{RunResult, SCHEMA},
+};
+use crate::text::is_hidden;
+
+/// Several servers.
+#[derive(Debug, Serialize)]
+struct Runs<'a> {
+    schema: &'static str,
+    runs: &'a [RunResult],
+}
+
+/// One run as it is, several as `{"schema", "runs": […]}`.
+pub(super) fn render(runs: &[RunResult]) -> Result<Vec<u8>, ReportError> {
+    match runs {
+        [run] => bytes(run),
+        runs => bytes(&Runs { schema: SCHEMA, runs }),
+    }
+}
+
+/// An indented document with a final line feed.
+pub(super) fn bytes<T: Serialize>(value: &T) -> Result<Vec<u8>, ReportError> {
+    let mut out = Vec::new();
+    value.serialize(&mut Serializer::with_formatter(&mut out, Visible { inner: PrettyFormatter::new(), extra: "" }))?;
+    out.push(b'\n');
+    Ok(out)
+}
+
+/// One line, with the ASCII characters in `extra` written as escapes wherever they stand in a string.
+pub(super) fn one_line<T: Serialize>(value: &T, extra: &'static str) -> Result<String, ReportError> {
+    let mut out = Vec::new();
+    value.serialize(&mut Serializer::with_formatter(&mut out, Visible { inner: CompactFormatter, extra }))?;
+    Ok(String::from_utf8_lossy(&out).into_owned())
+}
+
+/// Writes strings so that nothing in them is hidden and nothing is a log command; a parser reads back the same string.
+struct Visible<F> {
+    inner: F,
+    extra: &'static str,
+}
+
+impl<F: Formatter> Formatter for Visible<F> {
+    fn write_string_fragment<W: ?Sized + io::Write>(&mut self, writer: &mut W, fragment: &str) -> io::Result<()> {
+        let mut copied = 0;
+        for (at, c) in fragment.char_indices() {
+            let before = &fragment[..at];
+            let command = match c {
+                '#' => fragment[at + 1..].starts_with('#'),
+                ':' => before.ends_with("section_start") || before.ends_with("section_end"),
+                // `www.` and `GH-1` are links in Markdown.
+                '.' => !self.extra.is_empty() && ends_with(before, b"www"),
+                '-' => !self.extra.is_empty() && ends_with(before, b"gh"),
+                _ => false,
+            };
+            if command || is_hidden(c) || self.extra.contains(c) {
+                writer.write_all(&fragment.as_bytes()[copied..at])?;
+                for unit in c.encode_utf16(&mut [0; 2]) {
+                    write!(writer, "\\u{unit:04x}")?;
+                }
+                copied = at + c.len_utf8();
+            }
+        }
+        writer.write_all(&fragment.as_bytes()[copied..])
+    }
+
+    fn begin_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.inner.begin_array(writer)
+    }
+
+    fn end_array<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.inner.end_array(writer)
+    }
+
+    fn begin_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.inner.begin_array_value(writer, first)
+    }
+
+    fn end_array_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.inner.end_array_value(writer)
+    }
+
+    fn begin_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.inner.begin_object(writer)
+    }
+
+    fn end_object<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.inner.end_object(writer)
+    }
+
+    fn begin_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W, first: bool) -> io::Result<()> {
+        self.inner.begin_object_key(writer, first)
+    }
+
+    fn end_object_key<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.inner.end_object_key(writer)
+    }
+
+    fn begin_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.inner.begin_object_value(writer)
+    }
+
+    fn end_object_value<W: ?Sized + io::Write>(&mut self, writer: &mut W) -> io::Result<()> {
+        self.inner.end_object_value(writer)
+    }
+}
+
+fn ends_with(text: &str, end: &[u8]) -> bool {
+    text.len() >= end.len() && text.as_bytes()[text.len() - end.len()..].eq_ignore_ascii_case(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::Value;
+
+    use super::*;
+    use crate::report::sample;
+
+    #[test]
+    fn one_run_is_plain_and_several_are_a_list() {
+        let one: Value = serde_json::from_slice(&render(&[sample::clean()]).expect("JSON")).expect("JSON");
+        assert_eq!(one["schema"], SCHEMA);
+        assert_eq!(one["packs"]["core"]["grade"], "A");
+        let two: Value = serde_json::from_slice(&render(&sample::all()).expect("JSON")).expect("JSON");
+        assert_eq!(two["runs"].as_array().map(Vec::len), Some(5));
+    }
+
+    #[test]
+    fn a_report_reads_back_as_it_was() {
+        for run in sample::all().into_iter().chain([sample::hostile(sample::HOSTILE)]) {
+            let bytes = render(std::slice::from_ref(&run)).expect("JSON");
+            assert_eq!(serde_json::from_slice::<RunResult>(&bytes).expect("the same shape"), run);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_string_reads_back_and_is_visible(text in any::<String>(), tail in "[#\\[:a-z_]{0,12}") {
+            let text = format!("{text}{tail}##[x]section_start:1");
+            let bytes = bytes(&text).expect("JSON");
+            let written = String::from_utf8(bytes.clone()).expect("UTF-8");
+            prop_assert!(!written.trim_end_matches('\n').chars().any(is_hidden));
+            prop_assert!(!written.contains("##") && !written.contains("section_start:"));
+            prop_assert_eq!(serde_json::from_slice::<String>(&bytes).expect("JSON"), text);
+        }
+    }
+}
