@@ -130,7 +130,10 @@ mod tests {
     use super::*;
     use crate::{
         config::settings::SandboxSettings,
-        targets::{Child, Sandbox, Spawn, TargetError, become_subreaper, testing::nested},
+        targets::{
+            Child, Sandbox, Spawn, TargetError, become_subreaper,
+            testing::{alone, nested},
+        },
     };
 
     fn sandbox() -> Sandbox {
@@ -159,6 +162,9 @@ mod tests {
     #[test]
     #[ignore = "run by an_emergency_ends_everything_and_leaves_nothing"]
     fn emergency_alone() {
+        if !alone() {
+            return;
+        }
         become_subreaper();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let _guard = runtime.enter();
@@ -190,6 +196,9 @@ mod tests {
     #[test]
     #[ignore = "run by a_panic_that_ends_the_program_cleans_up_and_one_in_a_task_does_not"]
     fn panics_alone() {
+        if !alone() {
+            return;
+        }
         install_panic_cleanup();
         let sandbox = sandbox();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -189,7 +189,7 @@ mod tests {
     };
 
     use super::*;
-    use crate::targets::testing::nested;
+    use crate::targets::testing::{alone, nested};
 
     /// Starts a process that daemonises as daemons do (fork, setsid, fork, closed stdio) and writes its pid to `file`.
     const DAEMON: &str = "
@@ -260,6 +260,9 @@ time.sleep(600)
     #[test]
     #[ignore = "run by a_sweep_of_everything_finds_a_daemon_without_environment_and_spares_earlier_children"]
     fn sweep_of_everything_alone() {
+        if !alone() {
+            return;
+        }
         let mut earlier = Command::new("sleep").arg("600").spawn().unwrap();
         become_subreaper();
         let dir = tempfile::tempdir().unwrap();

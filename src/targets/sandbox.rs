@@ -161,7 +161,7 @@ mod tests {
     use std::os::unix::fs::symlink;
 
     use super::*;
-    use crate::targets::testing::nested_as_nobody;
+    use crate::targets::testing::{alone, nested_as_nobody};
 
     fn settings(dir: Option<&Path>, keep: bool) -> SandboxSettings {
         SandboxSettings { enabled: true, dir: dir.map(Path::to_owned), keep }
@@ -229,6 +229,9 @@ mod tests {
     #[test]
     #[ignore = "run by a_directory_without_write_permission_is_refused"]
     fn not_writable_for_an_ordinary_user() {
+        if !alone() {
+            return;
+        }
         let parent = tempfile::tempdir().unwrap();
         fs::set_permissions(parent.path(), fs::Permissions::from_mode(0o500)).unwrap();
         let error = Sandbox::create(&settings(Some(parent.path()), false)).unwrap_err();

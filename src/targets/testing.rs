@@ -6,6 +6,14 @@ use std::{
     process::Command,
 };
 
+/// Set in the process of a nested test.
+const ALONE: &str = "SEALMARK_TEST_ALONE";
+
+/// Whether this process was started by [`nested`]; a nested test does nothing elsewhere (`--include-ignored`).
+pub(super) fn alone() -> bool {
+    std::env::var_os(ALONE).is_some()
+}
+
 /// Runs the ignored test `name` alone in a new process.
 pub(super) fn nested(name: &str) {
     run(Command::new(std::env::current_exe().unwrap()), name);
@@ -27,7 +35,7 @@ pub(super) fn nested_as_nobody(name: &str) {
 }
 
 fn run(mut command: Command, name: &str) {
-    let output = command.args(["--exact", name, "--ignored", "--nocapture"]).output().unwrap();
+    let output = command.args(["--exact", name, "--ignored", "--nocapture"]).env(ALONE, "1").output().unwrap();
     let stdout = String::from_utf8_lossy(&output.stdout);
     assert!(
         output.status.success() && stdout.contains("1 passed"),
