@@ -11,7 +11,9 @@ use crate::{
 pub struct Decision {
     /// The exit code: 0, 1, 3, 4 or `critical_fail`.
     pub code: u8,
-    /// Lines for stderr, in order.
+    /// Why the gate was missed, one sentence fragment each.
+    pub reasons: Vec<String>,
+    /// Lines for stderr, in order; the reasons are among them.
     pub lines: Vec<String>,
 }
 
@@ -40,13 +42,13 @@ pub fn decide(runs: &[RunResult], output: &OutputSettings) -> Decision {
     } else if misses.is_empty() {
         u8::from(critical && output.critical_fail != 0) * output.critical_fail
     } else if output.soft_fail {
-        lines.extend(misses.into_iter().map(|miss| format!("soft-fail: {miss}")));
+        lines.extend(misses.iter().map(|miss| format!("soft-fail: {miss}")));
         u8::from(critical && output.critical_fail != 0) * output.critical_fail
     } else {
-        lines.extend(misses);
+        lines.extend(misses.iter().cloned());
         if critical && output.critical_fail != 0 { output.critical_fail } else { 1 }
     };
-    Decision { code, lines }
+    Decision { code, reasons: misses, lines }
 }
 
 fn judge_pack(

@@ -30,7 +30,7 @@ pub(super) fn precheck(settings: &Settings) -> Result<(), Exit> {
     }
     let template = template(output)?;
     if let Some((name, source)) = &template {
-        report::check_template(name, source).map_err(|error| console::mistake(&error, error.hint().as_deref()))?;
+        report::check_template(name, source).map_err(|error| console::mistake(&error, error.hint()))?;
     }
     Ok(())
 }
@@ -48,13 +48,19 @@ pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen
         width: width(),
         color: colored(color) && output.out.is_none() && output.out_dir.is_none(),
         template,
-        gate: GateFacts { fail_under: output.fail_under, code: decision.code, soft_fail: output.soft_fail },
+        gate: GateFacts {
+            fail_under: output.fail_under,
+            soft_fail: output.soft_fail,
+            inconclusive_fails: output.inconclusive_fails,
+            exit_code: decision.code,
+            reasons: decision.reasons.clone(),
+        },
     };
     let mut on_console = false;
     for format in &output.formats {
         let bytes = match report::render(*format, runs, &options) {
             Ok(bytes) => bytes,
-            Err(error) => return console::mistake(&error, error.hint().as_deref()),
+            Err(error) => return console::mistake(&error, error.hint()),
         };
         let file = target(output, *format);
         let written = match &file {

@@ -45,7 +45,8 @@ pub fn serve(args: &DemoServerArgs) -> Exit {
         DemoMode::Honest => demo::Mode::Honest,
         DemoMode::Broken => demo::Mode::Broken,
     };
-    match demo::serve(mode, io::stdin().lock(), io::stdout().lock()) {
+    let secret = std::env::var("SEALMARK_CANARY").ok();
+    match demo::serve(mode, secret.as_deref(), io::stdin().lock(), io::stdout().lock()) {
         Ok(()) => Exit::Ok,
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Exit::Ok,
         Err(error) => {

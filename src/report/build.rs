@@ -3,6 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{
+    badge,
     result::{
         Badge, Build, CheckResult, Classified, ConfigFacts, Coverage, EvidenceFacts, PackResult, PackStatus, Packs,
         RunResult, SCHEMA, SandboxFacts, ServerFacts, Status,
@@ -66,7 +67,6 @@ pub fn build(trace: &Trace, surface: &Surface, judged: &[JudgedPack], facts: Fac
         (false, None, false) => Status::NothingGraded,
     };
     let coverage = coverage(trace, surface, &packs);
-    let badge = badge(status, facts.config.standard, &packs);
     let reported = |key: &str| {
         let text = surface.server_info.as_ref()?.get(key)?.as_str()?;
         Some(excerpt(&clean(text), 100))
@@ -81,7 +81,7 @@ pub fn build(trace: &Trace, surface: &Surface, judged: &[JudgedPack], facts: Fac
         format!("also speaks {} ({era:?} handshake answered)", excerpt(&clean(revision), 40)).replace("Legacy", "legacy").replace("Modern", "modern")
     });
     server.surface = surface_facts(surface, redactor);
-    RunResult {
+    let mut run = RunResult {
         schema: SCHEMA.to_owned(),
         sealmark: Build { version: trace.header.sealmark.clone(), methodology: trace.header.methodology.clone() },
         name: trace.header.name.clone(),
@@ -95,13 +95,15 @@ pub fn build(trace: &Trace, surface: &Surface, judged: &[JudgedPack], facts: Fac
         classification: classes.iter().map(|(tool, class)| classified(tool, class, redactor)).collect(),
         packs: Packs(packs),
         coverage,
-        badge,
+        badge: Badge::default(),
         not_covered: not_covered(trace, &classes, facts.not_covered, redactor),
         warnings: facts.warnings,
         interrupted: facts.interrupted,
         error,
         stderr_file: facts.stderr_file,
-    }
+    };
+    run.badge = badge::assess(&run);
+    run
 }
 
 fn pack_result(trace: &Trace, pack: &JudgedPack, redactor: &Redactor) -> PackResult {
@@ -202,32 +204,6 @@ fn coverage(trace: &Trace, surface: &Surface, packs: &[(String, PackResult)]) ->
         (true, _) => "full",
     };
     Coverage { tools_called_valid: called, tools, label: label.to_owned() }
-}
-
-fn badge(status: Status, standard: bool, packs: &[(String, PackResult)]) -> Badge {
-    let graded: Vec<_> = packs.iter().filter(|(_, pack)| pack.status == PackStatus::Graded).collect();
-    let (reason, message) = match status {
-        Status::Failed => ("the server failed", "no badge: server failed"),
-        Status::Interrupted => ("the run was interrupted", "no badge: not eligible"),
-        Status::NothingGraded => ("nothing was graded", "no badge: nothing graded"),
-        Status::Graded if !standard => ("custom run: not the published methodology", "no badge: custom run"),
-        Status::Graded if graded.iter().all(|(id, pack)| id == "core" || pack.candidate) => {
-            ("core-only run: no capability pack was graded", "no badge: core only")
-        }
-        Status::Graded if graded.iter().any(|(_, pack)| pack.provisional) => {
-            ("provisional: a critical check was inconclusive", "no badge: provisional")
-        }
-        Status::Graded => {
-            let letters: Vec<_> = graded
-                .iter()
-                .filter(|(_, pack)| !pack.candidate)
-                .filter_map(|(id, pack)| Some(format!("{id} {}", pack.grade?)))
-                .collect();
-            let message = format!("{} · self-reported", letters.join(" · "));
-            return Badge { eligible: true, reason: "standard run".to_owned(), message };
-        }
-    };
-    Badge { eligible: false, reason: reason.to_owned(), message: message.to_owned() }
 }
 
 fn not_covered(trace: &Trace, classes: &[(String, Class)], extra: Vec<String>, redactor: &Redactor) -> Vec<String> {

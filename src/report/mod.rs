@@ -27,6 +27,7 @@ pub use grade_line::grade_line;
 pub use options::{GateFacts, RenderOptions, ReportError};
 pub use result::RunResult;
 pub use schema::schema;
+pub use template::check_template;
 
 /// Renders one or several runs. Pure: the same runs and options give the same bytes.
 ///

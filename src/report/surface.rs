@@ -19,12 +19,12 @@ pub(super) fn surface_facts(surface: &Surface, redactor: &Redactor) -> SurfaceFa
         resources: named(&surface.resources.entries, "uri", redactor),
         resource_templates: named(&surface.templates.entries, "uriTemplate", redactor),
         instructions: surface.instructions.as_deref().map(|text| text_facts(text, redactor)),
-        capabilities: surface.capabilities.as_ref().map(|value| clean(value, redactor)),
+        capabilities: surface.capabilities.as_ref().map(|value| redactor.apply_value(value)),
     }
 }
 
 fn tool_facts(tool: &Tool, redactor: &Redactor) -> ToolFacts {
-    let member = |name: &str| tool.raw.get(name).map(|value| clean(value, redactor));
+    let member = |name: &str| tool.raw.get(name).map(|value| redactor.apply_value(value));
     let text = |name: &str| tool.raw.get(name).and_then(Value::as_str).map(|text| text_facts(text, redactor));
     let input_schema = member("inputSchema").unwrap_or(Value::Null);
     let output_schema = member("outputSchema");
@@ -62,7 +62,7 @@ fn type_word(schema: &Value) -> String {
 
 fn named(entries: &[(EventRef, Value)], key: &str, redactor: &Redactor) -> BTreeMap<String, String> {
     let facts = |entry: &Value| {
-        let entry = clean(entry, redactor);
+        let entry = redactor.apply_value(entry);
         Some((entry.get(key)?.as_str()?.to_owned(), digest(&canonical(&entry))))
     };
     entries.iter().filter_map(|(_, entry)| facts(entry)).collect()
@@ -75,18 +75,6 @@ fn text_facts(text: &str, redactor: &Redactor) -> TextFacts {
 
 fn digest(text: &str) -> String {
     Sha256::digest(text.as_bytes()).iter().map(|byte| format!("{byte:02x}")).collect()
-}
-
-/// Rewrites every text in a value.
-fn clean(value: &Value, redactor: &Redactor) -> Value {
-    match value {
-        Value::String(text) => Value::String(redactor.apply(text)),
-        Value::Array(items) => items.iter().map(|item| clean(item, redactor)).collect(),
-        Value::Object(members) => {
-            members.iter().map(|(name, member)| (redactor.apply(name), clean(member, redactor))).collect()
-        }
-        other => other.clone(),
-    }
 }
 
 /// JSON with sorted members and no white space, so that equal values have equal hashes.

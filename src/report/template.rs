@@ -20,12 +20,26 @@ const OPTIONAL_SERVER: [&str; 7] =
 /// Characters that Markdown reads inside the JSON of `{{json …}}`.
 const MARKDOWN_SPECIAL: &str = "`<>|&@#*_~$![]:^";
 
-/// Every run through the template, each between its integrity header and the closing sentence.
-pub(super) fn render(format: Format, runs: &[RunResult], name: &str, source: &str) -> Result<String, ReportError> {
+/// Whether the template can be used at all, asked before a server is started.
+///
+/// # Errors
+/// It does not parse, or uses what a template may not; the error names its line.
+pub fn check_template(name: &str, source: &str) -> Result<(), ReportError> {
+    compile(name, source).map(drop)
+}
+
+fn compile(name: &str, source: &str) -> Result<Template, ReportError> {
     let fail = |line: Option<usize>, reason: String| ReportError::Template { name: name.to_owned(), line, reason };
     let template = Template::compile(source)
         .map_err(|error| fail(error.pos().map(|(line, _)| line), terminal::line(&error.reason().to_string())))?;
     refuse(&template).map_err(|(line, reason)| fail(Some(line), reason.to_owned()))?;
+    Ok(template)
+}
+
+/// Every run through the template, each between its integrity header and the closing sentence.
+pub(super) fn render(format: Format, runs: &[RunResult], name: &str, source: &str) -> Result<String, ReportError> {
+    let fail = |line: Option<usize>, reason: String| ReportError::Template { name: name.to_owned(), line, reason };
+    let template = compile(name, source)?;
     let markdown = format == Format::Markdown;
     let mut engine = Handlebars::new();
     engine.set_strict_mode(true);
