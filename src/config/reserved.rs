@@ -43,7 +43,7 @@ const PLANNED_PACKS: &[&str] =
 
 /// Looks a dotted key up, or a key below it.
 pub(crate) fn reserved(dotted: &str) -> Option<Reserved> {
-    let within = |known: &&str| dotted == **known || dotted.strip_prefix(**known).is_some_and(|rest| rest.starts_with('.'));
+    let within = |known: &&str| dotted == *known || dotted.strip_prefix(*known).is_some_and(|rest| rest.starts_with('.'));
     if IGNORED.iter().any(|known| within(&known)) {
         Some(Reserved::Ignored)
     } else if dotted == "plugins" || dotted.starts_with("plugins.") {

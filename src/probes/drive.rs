@@ -137,7 +137,7 @@ impl Drive {
         }
         self.restarts += 1;
         self.session =
-            lifecycle::reopen(&self.link, purpose, era, revision, &self.recorder, &self.tokens, self.bounds).await.ok();
+            lifecycle::reopen(&self.link, purpose, (era, revision), &self.recorder, &self.tokens, self.bounds).await.ok();
         self.session.is_some()
     }
 

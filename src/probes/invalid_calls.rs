@@ -121,7 +121,7 @@ async fn replay(drive: &mut Drive, tool: &Tool, calls: &[&InvalidCall]) {
         let answer = session.call(act, "tools/call", call_params(&tool.name, call.arguments.clone()), within).await;
         let Some(alive) = drive.act(ID, Role::Alive, Some(&tool.name), &call.variant, true) else { return };
         let Some(session) = drive.session.as_mut() else { return };
-        session.alive(alive, within).await;
+        session.alive(alive).await;
         if matches!(answer, Answer::TimedOut) {
             // One hang alone is named; replaying the others would cost the full bound each.
             return;

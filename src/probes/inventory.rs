@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::Drive;
 use crate::{
-    model::{ActId, EventKind, Role, Surface},
+    model::{ActId, EventKind, Payload, Role, Surface},
     session::{Answer, Pending},
 };
 
@@ -65,7 +65,7 @@ async fn page_through(drive: &mut Drive, list: &List, first: (ActId, Pending)) {
         let within = drive.bounds.connect;
         let Some(session) = drive.session.as_mut() else { return };
         let Answer::Reply(reply) = session.wait(pending, within).await else { return };
-        bytes += reply.len;
+        bytes += drive.recorder.read(|trace| trace.event(reply.at).map_or(0, |event| frame_len(&event.kind)));
         let Some(result) = reply.value.as_ref().and_then(|frame| frame.get("result")) else { return };
         entries += result.get(list.member).and_then(Value::as_array).map_or(0, Vec::len);
         let next = result.get("nextCursor").and_then(Value::as_str).map(str::to_owned);
@@ -92,5 +92,14 @@ async fn page_through(drive: &mut Drive, list: &List, first: (ActId, Pending)) {
         page += 1;
         let Some(request) = ask(drive, list, page, Some(&cursor)).await else { return };
         (act, pending) = request;
+    }
+}
+
+/// Bytes of a recorded reply.
+fn frame_len(kind: &EventKind) -> usize {
+    match kind {
+        EventKind::Received { frame: Payload::Digest { len, .. }, .. } => usize::try_from(*len).unwrap_or(usize::MAX),
+        EventKind::Received { frame, .. } => frame.text().len(),
+        _ => 0,
     }
 }

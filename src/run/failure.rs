@@ -31,7 +31,7 @@ impl Failure {
     /// A server that did not open.
     pub fn start(failure: StartFailure) -> Self {
         let hint = drifted(&failure.stderr).or_else(|| failure.hint.clone());
-        Self { message: failure.message, hint, stderr: failure.stderr }
+        Self { message: failure.reason, hint, stderr: failure.stderr }
     }
 
     /// The same with the stderr of a process that was started beside the session.

@@ -10,7 +10,7 @@ use tokio::{io::AsyncReadExt, time::Instant};
 use super::{Failure, PATIENCE};
 use crate::{
     model::{EventKind, Payload, SessionId},
-    session::{Recorder, Tokens, http},
+    session::{Recorder, Tokens, http_status},
     targets::{Child, Spawn},
 };
 
@@ -35,7 +35,7 @@ const KEPT: usize = 64 << 10;
 const PAUSE: Duration = Duration::from_millis(40);
 
 pub(super) async fn launch(launch: Launch, within: Duration, recorder: &Recorder, tokens: &Tokens) -> Result<Launched, Failure> {
-    if let Some(status) = http::status(&launch.url).await {
+    if let Some(status) = http_status(&launch.url).await {
         let message = format!("something already answers at {} (HTTP {status}) before the server was started", launch.url);
         let hint = "stop it, or leave out --start to test the server that is running";
         return Err(Failure::harness(&message).with_hint(Some(hint.to_owned())));
@@ -63,7 +63,7 @@ pub(super) async fn launch(launch: Launch, within: Duration, recorder: &Recorder
             let message = format!("the server {how} before {} answered", launch.url);
             return Err(Failure::harness(&message).with_stderr(launched.stop().await));
         }
-        match http::status(&launch.url).await {
+        match http_status(&launch.url).await {
             // A wrong path or another service is not our server; a 5xx is one that is still starting.
             Some(status @ (404 | 500..=599)) => last = Some(status),
             Some(_) => return Ok(launched),

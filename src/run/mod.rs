@@ -14,7 +14,7 @@ use crate::{
     packs,
     plan::Plan,
     probes::{Drive, Rights},
-    session::{Bounds, Recorder, Tokens, lifecycle},
+    session::{Bounds, Opened, Recorder, Tokens, open_server},
     targets::Sandbox,
 };
 
@@ -140,13 +140,13 @@ async fn drive(
         },
         None => None,
     };
-    let failure = match lifecycle::open_server(&prepared.link, recorder, tokens, bounds).await {
-        Ok(session) => {
+    let failure = match open_server(&prepared.link, recorder, tokens, bounds).await {
+        Ok(Opened { graded, other }) => {
             let rights = Rights { sandboxed: prepared.sandboxed, foreign: server.command.is_empty() };
             let progress = std::rc::Rc::clone(&outside.progress);
             let work = sandbox.filter(|_| prepared.sandboxed).map(|sandbox| sandbox.work().to_owned());
             let mut state = Drive::new(
-                session,
+                graded,
                 prepared.link,
                 recorder.clone(),
                 tokens.clone(),
@@ -155,7 +155,13 @@ async fn drive(
                 work,
                 Box::new(move |what| progress(what)),
             );
-            probe(plan, settings, &mut state).await;
+            // The other era's process is done long before the probes are; it must not outlive its answer.
+            let settle = async {
+                if let Some(other) = other {
+                    other.settle().await;
+                }
+            };
+            tokio::join!(settle, probe(plan, settings, &mut state));
             if let Some(session) = state.session.take() {
                 session.close().await;
             }
