@@ -6,3 +6,4 @@ pub mod model;
 pub mod packs;
 pub mod report;
 pub mod session;
+pub mod targets;
