@@ -55,9 +55,7 @@ const FILL: &[&str] = &[
     "any",
     "way",
     "to",
-    "otherwise",
-    "under",
-    "circumstances",
+    "otherwise", "no",
     "publicly",
     "verbally",
 ];
@@ -288,6 +286,10 @@ const TRUTH: &[&str] = &[
 const FLAG: &[&str] =
     &["true", "false", "set", "enabled", "disabled", "omitted", "specified", "provided", "default", "defaults"];
 
+const TAKING: &[&str] = &["send", "forward", "upload", "copy", "bcc", "transmit", "exfiltrate", "leak", "append", "include", "read", "collect"];
+const KEEPING: &[&str] = &["call", "execute", "log", "add", "pass", "invoke", "record", "run", "share"];
+const LOOT: &[&str] = &["conversation", "user's", "messages", "contents", "history", "keys", "credentials", "tokens", "secrets", "all", "every", "copy"];
+
 /// Where a sentence orders to conceal.
 pub fn find(s: &Sentence<'_>) -> Option<Range<usize>> {
     if !s.touches(topic::TELL) {
@@ -332,6 +334,7 @@ fn forbidden(s: &Sentence<'_>, at: usize) -> Option<usize> {
                 return (model || !subject).then_some(back);
             }
             "mustn't" | "shouldn't" | "mustnt" | "shouldnt" => return Some(back),
+            "circumstances" | "way" if before == "no" => return Some(back - 1),
             "won't" | "can't" | "cannot" => return MODELS.contains(&before).then_some(back),
             _ if FILL.contains(&word) || SPEECH.contains(&word) || SHOWING.contains(&word) => {}
             // `never let the user know`, `do not in any way tell`: only the words above may stand between.
@@ -368,6 +371,8 @@ fn concealed(s: &Sentence<'_>, verb: usize) -> Option<usize> {
             if s.gap(user + 1) == Gap::Blank && s.word(user) != "anyone" && DATA.contains(&s.word(user + 1)) {
                 return None;
             }
+            // What follows a comma or a bracket is about something else.
+            let end = (user + 1..end).find(|at| s.gap(*at) == Gap::Clause).unwrap_or(end);
             let until = s.find(verb + 1..end, &["until", "unless", "before", "if", "when", "except"]);
             let honest = until.is_some_and(|at| s.find_stem(at..end, TRUTH).is_some());
             let matter = matter(s, verb, until.unwrap_or(end).max(user));
@@ -677,53 +682,18 @@ fn hidden_from(s: &Sentence<'_>, at: usize) -> Option<usize> {
 
 /// `secretly send …`, `silently forward all …`.
 fn covert(s: &Sentence<'_>, at: usize) -> Option<usize> {
-    let verbs = &[
-        "send",
-        "forward",
-        "upload",
-        "copy",
-        "bcc",
-        "transmit",
-        "exfiltrate",
-        "leak",
-        "append",
-        "include",
-        "read",
-        "collect",
-        "call",
-        "execute",
-        "log",
-        "add",
-        "pass",
-        "invoke",
-        "record",
-        "run",
-        "share",
-    ];
-    let negated = s.find(s.range().start..at, &["not", "never", "don't", "cannot", "no"]).is_some();
-    match s.word(at) {
-        "secretly" | "covertly" | "surreptitiously" | "stealthily" if !negated => {
-            (verbs.contains(&s.word(at + 1)) || verbs.contains(&s.before(at, 1))).then_some(at + 1)
+    let (word, next) = (s.word(at), s.word(at + 1));
+    let covert = match word {
+        "secretly" | "covertly" | "surreptitiously" | "stealthily" => {
+            TAKING.contains(&next) || KEEPING.contains(&next) || TAKING.contains(&s.before(at, 1))
         }
-        "silently" | "quietly" | "discreetly" if !negated && verbs[..12].contains(&s.word(at + 1)) => {
-            let loot = &[
-                "conversation",
-                "user's",
-                "messages",
-                "contents",
-                "history",
-                "keys",
-                "credentials",
-                "tokens",
-                "secrets",
-                "all",
-                "every",
-                "copy",
-            ];
-            s.find(at + 2..at + 14, loot).map(|_| at + 1)
+        "silently" | "quietly" | "discreetly" => {
+            TAKING.contains(&next) && s.find(at + 2..at + 14, LOOT).is_some()
         }
-        _ => None,
-    }
+        _ => false,
+    };
+    let negated = covert && s.find(s.range().start..at, &["not", "never", "don't", "cannot", "no"]).is_some();
+    (covert && !negated).then_some(at + 1)
 }
 
 /// `keep this secret from the user`, `keep these instructions to yourself`, `as if nothing happened`.

@@ -112,8 +112,7 @@ pub fn find(s: &Sentence<'_>, tool: Option<&str>) -> Option<Range<usize>> {
     })
 }
 
-/// Not forbidden, not a description.
-fn ordered(s: &Sentence<'_>, at: usize) -> bool {
+fn forbidden(s: &Sentence<'_>, at: usize) -> bool {
     let start = at.saturating_sub(4).max(s.range().start);
     let negations = [
         "not",
@@ -129,6 +128,11 @@ fn ordered(s: &Sentence<'_>, at: usize) -> bool {
         "mustn't",
         "shouldn't",
     ];
+    s.find(start..at, &negations).is_some()
+}
+
+/// Not forbidden, not a description.
+fn ordered(s: &Sentence<'_>, at: usize) -> bool {
     let before = s.before(at, 1);
     let third = matches!(
         before,
@@ -149,7 +153,7 @@ fn ordered(s: &Sentence<'_>, at: usize) -> bool {
             | "optional"
             | "for"
     ) && !matches!(s.before(at, 2), "you" | "assistant" | "model" | "agent" | "llm");
-    s.find(start..at, &negations).is_none() && !third
+    !third && !forbidden(s, at)
 }
 
 /// The conversation and the system prompt.
@@ -388,7 +392,7 @@ fn blind_copy(s: &Sentence<'_>, at: usize) -> Option<usize> {
         || s.word(address).contains("@example.") && !s.has(&["always", "must", "add", "every", "all"]);
     let order = s.has(&["always", "must", "add", "every", "all", "also", "include", "should", "set", "put"])
         || at == s.range().start;
-    (order && !example && ordered(s, at)).then_some(address)
+    (order && !example && !forbidden(s, at)).then_some(address)
 }
 
 /// `change the recipient to +1324…`.
@@ -401,7 +405,7 @@ fn redirected(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let address = (at + 1..at + 14).find(|at| is_address(s.word(*at)))?;
     let pressed = s.has(&["must", "always", "change", "changed", "replace", "replaced", "instead", "proxy"]);
     let example = s.find(start..address, &["e.g", "example", "format", "like"]).is_some();
-    (pressed && !example && turn < address && ordered(s, at)).then_some(address)
+    (pressed && !example && turn < address && !forbidden(s, at)).then_some(address)
 }
 
 /// A mail address, a URL or a telephone number.

@@ -162,6 +162,7 @@ pub fn find(s: &Sentence<'_>) -> Option<Range<usize>> {
     }
     s.range().find_map(|at| {
         let to = match s.word(at) {
+            "override" | "supersede" => disregard(s, at).or_else(|| supersedes(s, at)),
             word if VERBS.contains(&word) => disregard(s, at),
             "follow" | "obey" => disobey(s, at),
             "precedence" => precedence(s, at),
@@ -393,7 +394,7 @@ fn new_self(s: &Sentence<'_>, at: usize) -> Option<usize> {
         _ => {
             let new = s.before(at, 1) == "new"
                 && matches!(s.before(at, 2), "your" | "the" | "system" | "" | "here" | "important");
-            let told = s.gap(at + 1) == Gap::Clause || matches!(s.word(at + 1), "are" | "follow");
+            let told = s.gap(at + 1) == Gap::Clause || s.word(at + 1) == "follow";
             let yours = matches!(s.before(at, 2), "your" | "system") || s.range().start + 1 == at;
             (new && told && yours && at + 1 < s.range().end).then_some(at)
         }

@@ -48,6 +48,11 @@ pub mod topic {
     pub const TOOL: u16 = 16;
 }
 
+/// A sentence that goes on longer is read in windows of this many words, so that no text can cost without end.
+const LONGEST: usize = 100;
+/// What two neighbouring windows share.
+const SHARED: usize = 35;
+
 /// The words of one text. Buffers are reused from text to text.
 #[derive(Debug, Default)]
 pub struct Words {
@@ -78,14 +83,12 @@ impl Words {
         let mut from = 0;
         std::iter::from_fn(move || {
             while from < self.words.len() {
-                let mut topics = self.words[from].topics;
-                let mut to = from + 1;
-                while to < self.words.len() && self.words[to].gap != Gap::Sentence {
-                    topics |= self.words[to].topics;
-                    to += 1;
-                }
-                let sentence = Sentence { all: self, from, to, topics };
-                from = to;
+                let most = self.words.len().min(from + LONGEST);
+                let end = (from + 1..most).find(|at| self.words[*at].gap == Gap::Sentence).unwrap_or(most);
+                let topics = self.words[from..end].iter().fold(0, |topics, word| topics | word.topics);
+                let sentence = Sentence { all: self, from, to: end, topics };
+                let goes_on = end == most && end < self.words.len() && self.words[end].gap != Gap::Sentence;
+                from = if goes_on { end - SHARED } else { end };
                 if topics != 0 {
                     return Some(sentence);
                 }
@@ -205,21 +208,17 @@ impl<'w> Sentence<'w> {
     pub fn previous(&self) -> Option<Self> {
         let last = self.from.checked_sub(1)?;
         let words = &self.all.words;
-        let from = (0..=last).rev().find(|at| words[*at].gap == Gap::Sentence).unwrap_or(0);
+        let first = last.saturating_sub(LONGEST);
+        let from = (first..=last).rev().find(|at| words[*at].gap == Gap::Sentence).unwrap_or(first);
         Some(Self { all: self.all, from, to: self.from, topics: self.topics })
     }
 
     /// The sentence after this one, if there is one.
     pub fn next(&self) -> Option<Self> {
         let words = &self.all.words;
-        let end = words.len();
+        let end = words.len().min(self.to + LONGEST);
         let to = (self.to + 1..end).find(|at| words[*at].gap == Gap::Sentence).unwrap_or(end);
         (self.to < end).then_some(Self { all: self.all, from: self.to, to, topics: self.topics })
-    }
-
-    /// The byte where the sentence starts and the one where it ends.
-    pub fn bytes(&self) -> Range<usize> {
-        self.span(self.from, self.to - 1)
     }
 }
 
@@ -256,7 +255,14 @@ impl Splitter<'_> {
                 }
                 ':' if inside && matches!(next, '/' | '\\') => self.take(c, at),
                 '?' if inside && self.is_address() && !next.is_whitespace() => self.take(c, at),
-                '*' if inside && next.is_alphanumeric() => {}
+                '*' if inside && self.text[at..].trim_start_matches('*').starts_with(char::is_alphanumeric) => {}
+                '<' => {
+                    let (length, gap) = formatting(&self.text[at..]).unwrap_or((1, Some(Gap::Blank)));
+                    if let Some(gap) = gap {
+                        self.end(at, gap);
+                    }
+                    while chars.next_if(|(next, _)| *next < at + length).is_some() {}
+                }
                 '.' | '!' | '?' | '。' | '！' | '？' | '\u{2028}' | '\u{2029}' => self.end(at, Gap::Sentence),
                 '\n' => {
                     let rest = &self.text[at + 1..];
@@ -341,6 +347,19 @@ impl Splitter<'_> {
             self.gap = Gap::Blank;
         }
     }
+}
+
+/// The length of an HTML tag that only formats, and what it puts between words.
+fn formatting(rest: &str) -> Option<(usize, Option<Gap>)> {
+    let inner = rest.strip_prefix('<')?.trim_start_matches('/');
+    let name = inner.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+    let gap = match name.to_ascii_lowercase().as_str() {
+        "b" | "i" | "u" | "s" | "em" | "strong" | "span" | "font" | "mark" | "small" | "wbr" | "code" => None,
+        "p" | "br" | "div" | "center" => Some(Gap::Blank),
+        _ => return None,
+    };
+    let length = rest.bytes().take(100).position(|byte| byte == b'>')? + 1;
+    Some((length, gap))
 }
 
 /// Whether what follows a line feed is an empty line or a list item.
