@@ -5,6 +5,7 @@ use crate::check::Pack;
 mod instructions_hygiene;
 mod protocol;
 mod refusal_quality;
+mod robust;
 mod robust_input;
 mod secret_echo;
 mod tool_poisoning;
