@@ -25,8 +25,35 @@ const MAX_SIZE: u64 = 4096;
 
 /// Texts tried, in order, where a pattern refuses the usual one.
 const SHAPES: &[&str] = &[
-    "a", "A", "1", "0", "ab", "abc", "ABC", "a1", "A1", "a-b", "a_b", "a.b", "a/b", "/a", "#a", "@a", "12", "123", "1234",
-    "2026-01-01", "12:00", "1.0.0", "v1.0.0", "#ffffff", "en", "en-US", "0x0", "a@b.c", "https://sealmark-probe.invalid/",
+    "a",
+    "A",
+    "1",
+    "0",
+    "ab",
+    "abc",
+    "ABC",
+    "a1",
+    "A1",
+    "a-b",
+    "a_b",
+    "a.b",
+    "a/b",
+    "/a",
+    "#a",
+    "@a",
+    "12",
+    "123",
+    "1234",
+    "2026-01-01",
+    "12:00",
+    "1.0.0",
+    "v1.0.0",
+    "#ffffff",
+    "en",
+    "en-US",
+    "0x0",
+    "a@b.c",
+    "https://sealmark-probe.invalid/",
 ];
 
 /// The least arguments that the tool's declared schema accepts, checked against it.
@@ -129,7 +156,9 @@ impl<'s> Filler<'s> {
             }
             parts.push(map);
             pending.extend(map.get("allOf").and_then(Value::as_array).into_iter().flatten().rev());
-            if let Some(target) = map.get("$ref").and_then(Value::as_str).and_then(|reference| self.evaluator.resolve(reference)) {
+            if let Some(target) =
+                map.get("$ref").and_then(Value::as_str).and_then(|reference| self.evaluator.resolve(reference))
+            {
                 pending.push(target);
             }
         }
@@ -152,7 +181,9 @@ impl<'s> Filler<'s> {
         let parts = self.flatten(schemas);
         let mut found = self.objects_of(&parts, depth);
         let all: Vec<&Value> = schemas.to_vec();
-        let holds = |this: &mut Self, value: &Value| all.iter().all(|schema| this.evaluator.admits(schema, value) == Admits::Yes);
+        let holds = |this: &mut Self, value: &Value| {
+            all.iter().all(|schema| this.evaluator.admits(schema, value) == Admits::Yes)
+        };
         found.retain(|value| holds(self, value));
         if found.is_empty() && depth < 3 {
             for branch in branches(&parts) {
@@ -184,7 +215,10 @@ impl<'s> Filler<'s> {
                 return Vec::new();
             };
             object.insert(name.clone(), value);
-            for rule in ["dependentRequired", "dependencies"].iter().flat_map(|key| parts.iter().filter_map(|part| part.get(*key))) {
+            for rule in ["dependentRequired", "dependencies"]
+                .iter()
+                .flat_map(|key| parts.iter().filter_map(|part| part.get(*key)))
+            {
                 let names = rule.get(&name).and_then(Value::as_array).into_iter().flatten();
                 wanted.extend(names.filter_map(Value::as_str).map(str::to_owned));
             }
@@ -252,7 +286,9 @@ impl<'s> Filler<'s> {
 fn another(value: &Value, at: usize) -> Value {
     match value {
         Value::String(text) => Value::from(format!("{text}-{at}")),
-        Value::Number(number) => number.as_i64().map_or_else(|| value.clone(), |number| Value::from(number.saturating_add(at as i64))),
+        Value::Number(number) => {
+            number.as_i64().map_or_else(|| value.clone(), |number| Value::from(number.saturating_add(at as i64)))
+        }
         other => other.clone(),
     }
 }
@@ -275,7 +311,11 @@ pub(super) fn required(parts: &[&Map<String, Value>]) -> Vec<String> {
 }
 
 fn property_names(parts: &[&Map<String, Value>]) -> Vec<String> {
-    parts.iter().filter_map(|part| part.get("properties")?.as_object()).flat_map(|properties| properties.keys().cloned()).collect()
+    parts
+        .iter()
+        .filter_map(|part| part.get("properties")?.as_object())
+        .flat_map(|properties| properties.keys().cloned())
+        .collect()
 }
 
 fn kind<'s>(parts: &[&'s Map<String, Value>]) -> &'s str {
@@ -317,7 +357,9 @@ fn numbers(parts: &[&Map<String, Value>], name: &str) -> Vec<Value> {
         Some(value) => Value::from(value.saturating_add(by)),
         None => number.as_f64().map_or(Value::Null, |value| Value::from(value + by as f64)),
     };
-    let up = |number: &Number| number.as_f64().filter(|value| value.abs() < 9e15).map(|value| Value::from(value.ceil() as i64));
+    let up = |number: &Number| {
+        number.as_f64().filter(|value| value.abs() < 9e15).map(|value| Value::from(value.ceil() as i64))
+    };
     found.extend(of("minimum").and_then(up));
     found.extend(of("minimum").map(|number| Value::Number(number.clone())));
     found.extend(of("exclusiveMinimum").map(|number| shifted(number, 1)));
@@ -331,7 +373,9 @@ fn numbers(parts: &[&Map<String, Value>], name: &str) -> Vec<Value> {
     {
         found.extend(next_multiple(low, step).map(Value::from));
     }
-    if let (Some(low), Some(high)) = (of("exclusiveMinimum").and_then(Number::as_f64), of("exclusiveMaximum").and_then(Number::as_f64)) {
+    if let (Some(low), Some(high)) =
+        (of("exclusiveMinimum").and_then(Number::as_f64), of("exclusiveMaximum").and_then(Number::as_f64))
+    {
         found.push(Value::from(low + (high - low) / 2.0));
     }
     found

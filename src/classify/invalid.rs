@@ -35,7 +35,15 @@ pub struct InvalidCall {
 
 /// The kinds in the order they are sent.
 const KINDS: [&str; 10] = [
-    "missing", "wrong-type", "null", "unknown-key", "out-of-range", "not-in-enum", "too-short", "too-long", "arguments-array",
+    "missing",
+    "wrong-type",
+    "null",
+    "unknown-key",
+    "out-of-range",
+    "not-in-enum",
+    "too-short",
+    "too-long",
+    "arguments-array",
     "arguments-string",
 ];
 
@@ -92,25 +100,51 @@ impl<'s> Maker<'s> {
     }
 
     /// Everything about the parameters of one object. `top` is the whole input schema, `schema` this object's.
-    fn closed_over(&mut self, top: &'s Value, schema: &'s Value, whole: &Map<String, Value>, place: &Place<'_>, nest: bool) {
+    fn closed_over(
+        &mut self,
+        top: &'s Value,
+        schema: &'s Value,
+        whole: &Map<String, Value>,
+        place: &Place<'_>,
+        nest: bool,
+    ) {
         let parts = self.parts(schema);
         let required = required(&parts);
         self.asks_for_something |= !required.is_empty();
         for name in required.iter().take(MAX_PARAMETERS) {
             let mut object = place.base.clone();
             object.remove(name);
-            self.refused("missing", top, whole, place, name, object, format!("required `{}{name}` left out", place.prefix));
+            self.refused(
+                "missing",
+                top,
+                whole,
+                place,
+                name,
+                object,
+                format!("required `{}{name}` left out", place.prefix),
+            );
         }
-        let properties: Vec<(&String, &'s Value)> =
-            parts.iter().filter_map(|part| part.get("properties")?.as_object()).flatten().take(MAX_PARAMETERS).collect();
+        let properties: Vec<(&String, &'s Value)> = parts
+            .iter()
+            .filter_map(|part| part.get("properties")?.as_object())
+            .flatten()
+            .take(MAX_PARAMETERS)
+            .collect();
         for (name, property) in properties {
             if self.spare_complete && !required.contains(name) {
                 continue;
             }
             let shown = format!("{}{name}", place.prefix);
-            let others = [Value::from(NUMBER), Value::from(TEXT), Value::Bool(true), Value::Array(Vec::new()), Value::Object(Map::new())];
+            let others = [
+                Value::from(NUMBER),
+                Value::from(TEXT),
+                Value::Bool(true),
+                Value::Array(Vec::new()),
+                Value::Object(Map::new()),
+            ];
             // A boolean gets a text first: some validators take numbers for flags.
-            let order: [usize; 5] = if self.kinds_of(property).contains(&"boolean") { [1, 0, 3, 4, 2] } else { [0, 1, 2, 3, 4] };
+            let order: [usize; 5] =
+                if self.kinds_of(property).contains(&"boolean") { [1, 0, 3, 4, 2] } else { [0, 1, 2, 3, 4] };
             let wrong = order.iter().map(|at| &others[*at]).find(|value| self.other_type(property, value)).cloned();
             if let Some(value) = wrong {
                 let why = format!("`{shown}` is {} ({})", word_of(&value), value);
@@ -123,7 +157,8 @@ impl<'s> Maker<'s> {
             if nest && self.kinds_of(property) == ["object"] {
                 let target = self.parts(property).into_iter().find(|part| part.contains_key("properties"));
                 // An optional object is filled against itself alone; what that makes must still be surely refused by the whole.
-                let inner = place.base.get(name).and_then(Value::as_object).cloned().unwrap_or_else(|| best_effort(property));
+                let inner =
+                    place.base.get(name).and_then(Value::as_object).cloned().unwrap_or_else(|| best_effort(property));
                 if target.is_some() {
                     let mut path = place.path.clone();
                     path.push(name.clone());
@@ -145,14 +180,32 @@ impl<'s> Maker<'s> {
     }
 
     #[expect(clippy::too_many_arguments, reason = "one call is a kind, a place and a value")]
-    fn replaced(&mut self, kind: &'static str, top: &'s Value, whole: &Map<String, Value>, place: &Place<'_>, name: &str, value: Value, why: String) {
+    fn replaced(
+        &mut self,
+        kind: &'static str,
+        top: &'s Value,
+        whole: &Map<String, Value>,
+        place: &Place<'_>,
+        name: &str,
+        value: Value,
+        why: String,
+    ) {
         let mut object = place.base.clone();
         object.insert(name.to_owned(), value);
         self.refused(kind, top, whole, place, name, object, why);
     }
 
     #[expect(clippy::too_many_arguments, reason = "one call is a kind, a place and a value")]
-    fn refused(&mut self, kind: &'static str, top: &'s Value, whole: &Map<String, Value>, place: &Place<'_>, name: &str, object: Map<String, Value>, why: String) {
+    fn refused(
+        &mut self,
+        kind: &'static str,
+        top: &'s Value,
+        whole: &Map<String, Value>,
+        place: &Place<'_>,
+        name: &str,
+        object: Map<String, Value>,
+        why: String,
+    ) {
         let arguments = placed(whole, &place.path, object);
         if self.surely_refused(top, &arguments) {
             self.push(kind, Some(&format!("{}{name}", place.prefix)), arguments, why);
@@ -210,8 +263,12 @@ impl<'s> Maker<'s> {
         let size = |key: &str| parts.iter().find_map(|part| part.get(key)?.as_u64());
         let mut found = Vec::new();
         if is("integer") || is("number") {
-            let below = number("minimum").map(|limit| shifted(limit, -1)).or_else(|| number("exclusiveMinimum").map(|limit| shifted(limit, 0)));
-            let above = number("maximum").map(|limit| shifted(limit, 1)).or_else(|| number("exclusiveMaximum").map(|limit| shifted(limit, 0)));
+            let below = number("minimum")
+                .map(|limit| shifted(limit, -1))
+                .or_else(|| number("exclusiveMinimum").map(|limit| shifted(limit, 0)));
+            let above = number("maximum")
+                .map(|limit| shifted(limit, 1))
+                .or_else(|| number("exclusiveMaximum").map(|limit| shifted(limit, 0)));
             if let Some(value) = below.flatten() {
                 let why = format!("is {value}, below its minimum");
                 found.push(("out-of-range", value, why));
@@ -232,7 +289,9 @@ impl<'s> Maker<'s> {
             }
         }
         if is("string") && parts.iter().all(|part| !part.contains_key("enum")) {
-            if let Some(least) = size("minLength").filter(|least| (if self.reads { 1 } else { 2 }..=MAX_LENGTH).contains(least)) {
+            if let Some(least) =
+                size("minLength").filter(|least| (if self.reads { 1 } else { 2 }..=MAX_LENGTH).contains(least))
+            {
                 let value = "s".repeat(least as usize - 1);
                 found.push(("too-short", Value::from(value), format!("is shorter than {least} characters")));
             }
@@ -257,7 +316,8 @@ impl<'s> Maker<'s> {
 
     /// At most [`MAX_CALLS`], taking the kinds in turn so that each is represented.
     fn chosen(self) -> Vec<InvalidCall> {
-        let mut queues: Vec<std::collections::VecDeque<InvalidCall>> = KINDS.iter().map(|_| std::collections::VecDeque::new()).collect();
+        let mut queues: Vec<std::collections::VecDeque<InvalidCall>> =
+            KINDS.iter().map(|_| std::collections::VecDeque::new()).collect();
         for (order, call) in self.found {
             let repeated = queues[order].iter().any(|known| known.variant == call.variant);
             if !repeated {
@@ -323,7 +383,11 @@ fn one_item(item: &Value) -> Value {
         Some("object") => Value::Object(best_effort(item)),
         Some("boolean") => Value::Bool(false),
         Some("array") => Value::Array(Vec::new()),
-        _ => item.get("enum").and_then(Value::as_array).and_then(|values| values.first().cloned()).unwrap_or_else(|| Value::from(TEXT)),
+        _ => item
+            .get("enum")
+            .and_then(Value::as_array)
+            .and_then(|values| values.first().cloned())
+            .unwrap_or_else(|| Value::from(TEXT)),
     }
 }
 

@@ -13,7 +13,11 @@ pub(super) fn tools() -> Vec<Tool> {
     for file in files {
         let listing: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
         for raw in listing["tools"].as_array().unwrap() {
-            tools.push(Tool { name: raw["name"].as_str().unwrap().to_owned(), raw: raw.clone(), listed_in: EventRef(0) });
+            tools.push(Tool {
+                name: raw["name"].as_str().unwrap().to_owned(),
+                raw: raw.clone(),
+                listed_in: EventRef(0),
+            });
         }
     }
     tools

@@ -10,7 +10,7 @@ mod schema;
 mod tool;
 
 pub use fill::valid_arguments;
-pub use invalid::{InvalidCall, invalid_calls};
+pub use invalid::{EXTRA_KEY, InvalidCall, MAX_CALLS, invalid_calls};
 pub use names::{reads_by_name, takes_nothing, words};
 pub use schema::{Admits, admits};
 pub use tool::{Class, Confidence, ToolClass, classify};

@@ -37,7 +37,8 @@ pub(super) struct Parameter {
 /// The text parameters of a tool in schema order: top-level ones and those one level inside an object parameter.
 pub(super) fn text_parameters(tool: &Tool) -> Vec<Parameter> {
     let Some(schema) = tool.input_schema() else { return Vec::new() };
-    let mut reader = Reader { evaluator: Evaluator::new(schema, Texts::Doubted, 20_000), found: Vec::new(), looks: MAX_LOOKS };
+    let mut reader =
+        Reader { evaluator: Evaluator::new(schema, Texts::Doubted, 20_000), found: Vec::new(), looks: MAX_LOOKS };
     reader.object(schema, "", true);
     reader.found
 }
@@ -54,7 +55,9 @@ impl<'s> Reader<'s> {
         for part in self.parts(schema) {
             let Some(properties) = part.get("properties").and_then(Value::as_object) else { continue };
             for (name, property) in properties {
-                if self.found.len() >= MAX_PARAMETERS || self.found.iter().any(|known| known.name == format!("{prefix}{name}")) {
+                if self.found.len() >= MAX_PARAMETERS
+                    || self.found.iter().any(|known| known.name == format!("{prefix}{name}"))
+                {
                     continue;
                 }
                 match self.takes(property, 0) {
@@ -113,9 +116,12 @@ impl<'s> Reader<'s> {
         }
         let alternatives = parts.iter().flat_map(|part| ["anyOf", "oneOf"].iter().filter_map(|key| part.get(*key)));
         let alternatives: Vec<&'s Value> = alternatives.filter_map(Value::as_array).flatten().take(8).collect();
-        let mut answers: Vec<Takes> = alternatives.into_iter().filter_map(|alternative| self.takes(alternative, depth + 1)).collect();
+        let mut answers: Vec<Takes> =
+            alternatives.into_iter().filter_map(|alternative| self.takes(alternative, depth + 1)).collect();
         answers.sort();
-        answers.into_iter().next().or_else(|| (has("object") || parts.iter().any(|part| part.contains_key("properties"))).then_some(Takes::Object))
+        answers.into_iter().next().or_else(|| {
+            (has("object") || parts.iter().any(|part| part.contains_key("properties"))).then_some(Takes::Object)
+        })
     }
 
     fn parts(&mut self, schema: &'s Value) -> Vec<&'s Map<String, Value>> {

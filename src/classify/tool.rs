@@ -43,7 +43,9 @@ impl ToolClass {
 
     /// The class with that word.
     pub fn parse(word: &str) -> Option<Self> {
-        [Self::Sql, Self::Git, Self::Command, Self::Path, Self::Url, Self::Text, Self::Opaque].into_iter().find(|class| class.as_str() == word)
+        [Self::Sql, Self::Git, Self::Command, Self::Path, Self::Url, Self::Text, Self::Opaque]
+            .into_iter()
+            .find(|class| class.as_str() == word)
     }
 
     fn thing(self) -> &'static str {
@@ -135,7 +137,10 @@ pub fn classify(tool: &Tool, overrides: &BTreeMap<String, String>) -> Class {
             ToolClass::Git => claim.class == ToolClass::Url,
             _ => matches!(claim.class, ToolClass::Url | ToolClass::Path | ToolClass::Sql),
         };
-        counts && claim.class != best.class && claim.parameter.name != best.parameter.name && claim.confidence >= Confidence::Medium
+        counts
+            && claim.class != best.class
+            && claim.parameter.name != best.parameter.name
+            && claim.confidence >= Confidence::Medium
     });
     let reason = if best.confidence == Confidence::Low {
         format!("core only: {}; a guess, set its class in `tools.overrides` to include it", best.reason)
@@ -199,7 +204,12 @@ impl Facts {
             .into_iter()
             .filter_map(|(class, answer)| {
                 let (confidence, because) = answer?;
-                let reason = format!("`{}` takes {}{}: {because}", parameter.name, class.thing(), if parameter.list { " (a list)" } else { "" });
+                let reason = format!(
+                    "`{}` takes {}{}: {because}",
+                    parameter.name,
+                    class.thing(),
+                    if parameter.list { " (a list)" } else { "" }
+                );
                 Some(Claim { class, confidence, parameter, reason })
             })
             .collect()
@@ -221,7 +231,10 @@ impl Facts {
             (false, false) if has_word(&self.description, &["sql"]) => Confidence::Low,
             _ => return None,
         };
-        let searches = has_word(&parameter.description, &["search", "keyword", "keywords", "question", "natural", "substring", "term"]);
+        let searches = has_word(
+            &parameter.description,
+            &["search", "keyword", "keywords", "question", "natural", "substring", "term"],
+        );
         let because = if own { "its name and its description" } else { "its name, and SQL words around it" };
         Some((if searches && !own { Confidence::Low } else { confidence }, because))
     }
@@ -232,9 +245,15 @@ impl Facts {
         let hosted = self.sibling(&["owner", "org", "organization", "workspace", "project key"]);
         match name.as_str() {
             _ if hosted => None,
-            "repo path" | "repository path" | "repo dir" | "repo directory" | "repository directory" | "git dir" | "repo root" | "git path" | "working tree" => {
-                Some((Confidence::High, "its name"))
-            }
+            "repo path"
+            | "repository path"
+            | "repo dir"
+            | "repo directory"
+            | "repository directory"
+            | "git dir"
+            | "repo root"
+            | "git path"
+            | "working tree" => Some((Confidence::High, "its name")),
             "repo" | "repository" => {
                 let local = has_word(&parameter.description, &["path", "directory", "folder", "local"]);
                 Some(match (git, local) {
@@ -244,7 +263,8 @@ impl Facts {
                 })
             }
             "directory" | "path" | "cwd" | "dir" | "working directory" | "workdir" | "working dir" | "folder"
-                if self.name.first().is_some_and(|word| word == "git") && !self.sibling(&["repo path", "repo", "repository"]) =>
+                if self.name.first().is_some_and(|word| word == "git")
+                    && !self.sibling(&["repo path", "repo", "repository"]) =>
             {
                 Some((Confidence::High, "the directory of a git tool"))
             }
@@ -256,13 +276,43 @@ impl Facts {
         let last = parameter.words.last()?.as_str();
         let running = self.named(RUNNING) || has_word(&self.description, &RUNNING[2..]);
         let only_looks = self.named(&[
-            "transform", "parse", "explain", "format", "lint", "validate", "check", "history", "list", "search", "filter", "allow", "block", "describe",
+            "transform",
+            "parse",
+            "explain",
+            "format",
+            "lint",
+            "validate",
+            "check",
+            "history",
+            "list",
+            "search",
+            "filter",
+            "allow",
+            "block",
+            "describe",
         ]);
         match last {
             "command" | "cmd" | "commands" | "cmdline" => {}
             "line" if parameter.words.iter().any(|word| word == "command") => {}
-            "script" | "code" if self.named(&["run", "exec", "execute", "shell", "bash", "eval", "python", "node", "terminal", "interpreter"]) => {
-                return Some(if only_looks { (Confidence::Low, "its name, but the tool does not say that it runs it") } else { (Confidence::Medium, "the tool's name says that it runs it") });
+            "script" | "code"
+                if self.named(&[
+                    "run",
+                    "exec",
+                    "execute",
+                    "shell",
+                    "bash",
+                    "eval",
+                    "python",
+                    "node",
+                    "terminal",
+                    "interpreter",
+                ]) =>
+            {
+                return Some(if only_looks {
+                    (Confidence::Low, "its name, but the tool does not say that it runs it")
+                } else {
+                    (Confidence::Medium, "the tool's name says that it runs it")
+                });
             }
             _ => return None,
         }
@@ -281,13 +331,36 @@ impl Facts {
             return Some((Confidence::High, "its format"));
         }
         // Where a command or a repository works is not what the tool reads or writes.
-        let place = parameter.words.iter().any(|word| matches!(word.as_str(), "cwd" | "workdir" | "workspace" | "working"))
-            || own.contains("working directory")
-            || own.contains("run the command in");
+        let place =
+            parameter.words.iter().any(|word| matches!(word.as_str(), "cwd" | "workdir" | "workspace" | "working"))
+                || own.contains("working directory")
+                || own.contains("run the command in");
         // A path of something else: inside a document, an object, a URL.
-        let elsewhere = parameter.words.iter().any(|word| {
-            matches!(word.as_str(), "json" | "jsonpath" | "xml" | "xpath" | "x" | "key" | "field" | "object" | "property" | "url" | "api" | "css" | "class" | "module" | "route" | "http" | "query")
-        }) || ["json path", "jsonpath", "xpath", "api path", "url path", "request path", "endpoint", "route"].iter().any(|words| own.contains(words));
+        let elsewhere =
+            parameter.words.iter().any(|word| {
+                matches!(
+                    word.as_str(),
+                    "json"
+                        | "jsonpath"
+                        | "xml"
+                        | "xpath"
+                        | "x"
+                        | "key"
+                        | "field"
+                        | "object"
+                        | "property"
+                        | "url"
+                        | "api"
+                        | "css"
+                        | "class"
+                        | "module"
+                        | "route"
+                        | "http"
+                        | "query"
+                )
+            }) || ["json path", "jsonpath", "xpath", "api path", "url path", "request path", "endpoint", "route"]
+                .iter()
+                .any(|words| own.contains(words));
         let by_words = has_word(own, &["path", "paths", "directory", "folder"]) || own.contains("file://");
         match last {
             _ if place => None,
@@ -295,7 +368,9 @@ impl Facts {
                 true => (Confidence::Low, "its name, but it seems to be a path inside something else"),
                 false => (Confidence::High, "its name"),
             }),
-            "directory" | "dir" | "folder" | "directories" | "folders" | "dirs" | "dirname" => Some((Confidence::High, "its name")),
+            "directory" | "dir" | "folder" | "directories" | "folders" | "dirs" | "dirname" => {
+                Some((Confidence::High, "its name"))
+            }
             "file" | "filename" | "files" | "filenames" => {
                 let more = by_words || parameter.words.len() > 1 || self.named(files) || has_word(own, files);
                 Some((if more { Confidence::High } else { Confidence::Medium }, "its name"))
@@ -304,7 +379,9 @@ impl Facts {
                 let paired = self.sibling(&["source", "src"]) && self.sibling(&["destination", "dest", "dst"]);
                 match (by_words && !own.contains("url"), self.named(files)) {
                     (true, true) => Some((Confidence::High, "its name, its description and the tool's name")),
-                    (false, true) if paired => Some((Confidence::High, "a source and a destination, and the tool's name")),
+                    (false, true) if paired => {
+                        Some((Confidence::High, "a source and a destination, and the tool's name"))
+                    }
                     (true, false) => Some((Confidence::Medium, "its description")),
                     (false, true) => Some((Confidence::Medium, "its name and the tool's name")),
                     _ => None,
@@ -312,12 +389,25 @@ impl Facts {
             }
             "uri" | "uris" | "url" | "urls" if own.contains("file://") => {
                 let only = !own.contains("http");
-                Some((if only { Confidence::High } else { Confidence::Medium }, "its description names file:// addresses"))
+                Some((
+                    if only { Confidence::High } else { Confidence::Medium },
+                    "its description names file:// addresses",
+                ))
             }
-            "name" | "pattern" | "glob" | "query" | "id" | "content" | "contents" | "text" | "message" | "body" | "data" => None,
+            "name" | "pattern" | "glob" | "query" | "id" | "content" | "contents" | "text" | "message" | "body"
+            | "data" => None,
             _ => {
-                let told = ["path to ", "path of ", "file path", "absolute path", "relative path", "directory path", "filesystem path"];
-                (told.iter().any(|words| own.contains(words)) && !elsewhere).then_some((Confidence::Medium, "its description"))
+                let told = [
+                    "path to ",
+                    "path of ",
+                    "file path",
+                    "absolute path",
+                    "relative path",
+                    "directory path",
+                    "filesystem path",
+                ];
+                (told.iter().any(|words| own.contains(words)) && !elsewhere)
+                    .then_some((Confidence::Medium, "its description"))
             }
         }
     }
@@ -338,7 +428,10 @@ impl Facts {
         let fetching = self.named(FETCHING) || has_word(&self.description, FETCHING);
         match last {
             "url" | "urls" => {
-                let sent_elsewhere = parameter.words.iter().any(|word| matches!(word.as_str(), "callback" | "redirect" | "avatar" | "homepage"));
+                let sent_elsewhere = parameter
+                    .words
+                    .iter()
+                    .any(|word| matches!(word.as_str(), "callback" | "redirect" | "avatar" | "homepage"));
                 Some((if sent_elsewhere { Confidence::Medium } else { Confidence::High }, "its name"))
             }
             "uri" | "uris" | "href" | "hrefs" => {
@@ -349,8 +442,14 @@ impl Facts {
                 let web = own.contains("http://") || own.contains("https://") || has_word(own, &["url", "urls"]);
                 web.then_some((Confidence::Medium, "its name and its description"))
             }
-            "string" | "header" | "headers" | "pattern" | "template" | "filter" | "query" | "content" | "text" | "body" | "message" => None,
-            _ if has_word(own, &["url", "urls"]) && (own.starts_with("url") || own.starts_with("the url") || own.contains("url to") || own.contains("url of")) => {
+            "string" | "header" | "headers" | "pattern" | "template" | "filter" | "query" | "content" | "text"
+            | "body" | "message" => None,
+            _ if has_word(own, &["url", "urls"])
+                && (own.starts_with("url")
+                    || own.starts_with("the url")
+                    || own.contains("url to")
+                    || own.contains("url of")) =>
+            {
                 Some((Confidence::Medium, "its description"))
             }
             _ => None,
@@ -360,12 +459,40 @@ impl Facts {
 
 type Answer = Option<(Confidence, &'static str)>;
 
-const SQL_WORDS: &[&str] = &["sql", "sqlite", "postgres", "postgresql", "psql", "pg", "mysql", "mariadb", "duckdb", "clickhouse", "snowflake", "bigquery", "database", "db"];
+const SQL_WORDS: &[&str] = &[
+    "sql",
+    "sqlite",
+    "postgres",
+    "postgresql",
+    "psql",
+    "pg",
+    "mysql",
+    "mariadb",
+    "duckdb",
+    "clickhouse",
+    "snowflake",
+    "bigquery",
+    "database",
+    "db",
+];
 /// The first two are too common to count in a description.
 const RUNNING: &[&str] = &[
-    "run", "runs", "exec", "execute", "executes", "shell", "bash", "terminal", "process", "subprocess", "powershell", "cli", "command-line",
+    "run",
+    "runs",
+    "exec",
+    "execute",
+    "executes",
+    "shell",
+    "bash",
+    "terminal",
+    "process",
+    "subprocess",
+    "powershell",
+    "cli",
+    "command-line",
 ];
-const FETCHING: &[&str] = &["fetch", "fetches", "download", "crawl", "scrape", "browse", "navigate", "curl", "http", "web", "request"];
+const FETCHING: &[&str] =
+    &["fetch", "fetches", "download", "crawl", "scrape", "browse", "navigate", "curl", "http", "web", "request"];
 
 /// SQL by its own words: the language or an engine, or a statement's head in capitals.
 fn speaks_sql(text: &str) -> bool {
@@ -379,7 +506,9 @@ fn speaks_sql(text: &str) -> bool {
 fn has_word(text: &str, any: &[&str]) -> bool {
     any.iter().any(|word| {
         text.match_indices(word).any(|(at, found)| {
-            let edge = |character: Option<char>| !character.is_some_and(|character| character.is_alphanumeric() || character == '_');
+            let edge = |character: Option<char>| {
+                !character.is_some_and(|character| character.is_alphanumeric() || character == '_')
+            };
             edge(text[..at].chars().next_back()) && edge(text[at + found.len()..].chars().next())
         })
     })

@@ -50,7 +50,8 @@ pub(super) fn order(left: &Number, right: &Number) -> Option<Ordering> {
         _ => {
             let (left, right) = (left.as_f64()?, right.as_f64()?);
             // Beyond the exact range only a clear distance is certain.
-            if (left.abs() > EXACT || right.abs() > EXACT) && (left - right).abs() <= left.abs().max(right.abs()) * 1e-9 {
+            if (left.abs() > EXACT || right.abs() > EXACT) && (left - right).abs() <= left.abs().max(right.abs()) * 1e-9
+            {
                 return None;
             }
             left.partial_cmp(&right)

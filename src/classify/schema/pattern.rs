@@ -106,12 +106,19 @@ pub(super) fn has_format(format: &Value, text: &str) -> Admits {
         Some("uri" | "iri" | "uri-reference" | "iri-reference" | "url") => uri(text),
         Some("date") => date(text),
         Some("date-time") => {
-            text.len() == 20 && text.is_ascii() && date(&text[..10]) && text.ends_with('Z') && text[10..].starts_with('T') && time(&text[11..19])
+            text.len() == 20
+                && text.is_ascii()
+                && date(&text[..10])
+                && text.ends_with('Z')
+                && text[10..].starts_with('T')
+                && time(&text[11..19])
         }
         Some("time") => text.len() == 9 && text.is_ascii() && time(&text[..8]) && text.ends_with('Z'),
         Some("email" | "idn-email") => text == super::super::fill::EMAIL,
         Some("uuid") => text == super::super::fill::UUID,
-        Some("ipv4") => text.len() <= 15 && text.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.to_string() == text),
+        Some("ipv4") => {
+            text.len() <= 15 && text.parse::<std::net::Ipv4Addr>().is_ok_and(|address| address.to_string() == text)
+        }
         Some("ipv6") => text.parse::<std::net::Ipv6Addr>().is_ok_and(|address| address.to_string() == text),
         Some("hostname" | "idn-hostname") => text == super::super::fill::HOST,
         _ => false,
@@ -121,11 +128,17 @@ pub(super) fn has_format(format: &Value, text: &str) -> Admits {
 
 fn uri(text: &str) -> bool {
     let rest = text.strip_prefix("https://").or_else(|| text.strip_prefix("http://"));
-    rest.is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-./".contains(&byte)) && rest.as_bytes()[0].is_ascii_alphanumeric())
+    rest.is_some_and(|rest| {
+        !rest.is_empty()
+            && rest.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"-./".contains(&byte))
+            && rest.as_bytes()[0].is_ascii_alphanumeric()
+    })
 }
 
 fn date(text: &str) -> bool {
-    let digits = |part: &str| part.parse::<u8>().ok().filter(|_| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit()));
+    let digits = |part: &str| {
+        part.parse::<u8>().ok().filter(|_| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit()))
+    };
     let mut parts = text.splitn(3, '-');
     let year = parts.next().is_some_and(|year| year.len() == 4 && year.bytes().all(|byte| byte.is_ascii_digit()));
     let month = parts.next().and_then(digits).is_some_and(|month| (1..=12).contains(&month));
@@ -134,6 +147,10 @@ fn date(text: &str) -> bool {
 
 fn time(text: &str) -> bool {
     let parts: Vec<&str> = text.split(':').collect();
-    let below = |part: &str, limit: u8| part.len() == 2 && part.bytes().all(|byte| byte.is_ascii_digit()) && part.parse::<u8>().is_ok_and(|value| value < limit);
+    let below = |part: &str, limit: u8| {
+        part.len() == 2
+            && part.bytes().all(|byte| byte.is_ascii_digit())
+            && part.parse::<u8>().is_ok_and(|value| value < limit)
+    };
     matches!(parts.as_slice(), [hour, minute, second] if below(hour, 24) && below(minute, 60) && below(second, 60))
 }

@@ -26,7 +26,11 @@ fn each_keyword_decides_what_is_certain() {
         (json!({"required": ["a"]}), json!([]), Yes),
         (json!({"properties": {"a": {"type": "string"}}}), json!({"a": 1}), No),
         (json!({"properties": {"a": {}}, "additionalProperties": false}), json!({"b": 1}), No),
-        (json!({"patternProperties": {"^x-": {"type": "string"}}, "additionalProperties": false}), json!({"x-a": "s"}), Yes),
+        (
+            json!({"patternProperties": {"^x-": {"type": "string"}}, "additionalProperties": false}),
+            json!({"x-a": "s"}),
+            Yes,
+        ),
         (json!({"patternProperties": {"^x-": {"type": "string"}}}), json!({"x-a": 1}), No),
         (json!({"patternProperties": {"(?<n>x)": {}}, "additionalProperties": false}), json!({"y": 1}), Unsure),
         (json!({"unevaluatedProperties": false, "properties": {"a": {}}}), json!({"b": 1}), No),
@@ -73,7 +77,11 @@ fn each_keyword_decides_what_is_certain() {
         (json!({"$ref": "https://elsewhere.invalid/s"}), json!(1), Unsure),
         (json!({"$ref": "#here", "$defs": {"s": {"$anchor": "here", "type": "string"}}}), json!(1), Unsure),
         (json!({"$dynamicRef": "#x"}), json!(1), Unsure),
-        (json!({"$schema": DRAFT_07, "$ref": "#/definitions/s", "type": "null", "definitions": {"s": {"type": "string"}}}), json!("a"), Unsure),
+        (
+            json!({"$schema": DRAFT_07, "$ref": "#/definitions/s", "type": "null", "definitions": {"s": {"type": "string"}}}),
+            json!("a"),
+            Unsure,
+        ),
         (json!({"$schema": "http://json-schema.org/draft-04/schema#", "const": 1}), json!(2), Unsure),
         (json!({"type": 5}), json!(1), Unsure),
         (json!({"required": true, "type": "string"}), json!(1), No),
@@ -129,19 +137,29 @@ fn instances() -> impl Strategy<Value = Value> {
         any::<bool>().prop_map(Value::from),
         (-3_i64..6).prop_map(Value::from),
         prop_oneof![Just(0.5), Just(1.0), Just(-2.5), Just(1e20)].prop_map(Value::from),
-        prop_oneof![Just(""), Just("a"), Just("ab"), Just("äöü"), Just("x-1"), Just("2026-01-01")].prop_map(Value::from),
+        prop_oneof![Just(""), Just("a"), Just("ab"), Just("äöü"), Just("x-1"), Just("2026-01-01")]
+            .prop_map(Value::from),
     ];
     leaf.prop_recursive(3, 12, 3, |inner| {
         prop_oneof![
             prop::collection::vec(inner.clone(), 0..4).prop_map(Value::from),
-            prop::collection::vec((prop_oneof![Just("a"), Just("b"), Just("x-c")], inner), 0..4)
-                .prop_map(|pairs| Value::Object(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())),
+            prop::collection::vec((prop_oneof![Just("a"), Just("b"), Just("x-c")], inner), 0..4).prop_map(|pairs| {
+                Value::Object(pairs.into_iter().map(|(key, value)| (key.to_owned(), value)).collect())
+            }),
         ]
     })
 }
 
 fn schemas() -> impl Strategy<Value = Value> {
-    let types = prop_oneof![Just("null"), Just("boolean"), Just("integer"), Just("number"), Just("string"), Just("array"), Just("object")];
+    let types = prop_oneof![
+        Just("null"),
+        Just("boolean"),
+        Just("integer"),
+        Just("number"),
+        Just("string"),
+        Just("array"),
+        Just("object")
+    ];
     let leaf = prop_oneof![
         Just(json!({})),
         any::<bool>().prop_map(Value::from),
@@ -157,7 +175,8 @@ fn schemas() -> impl Strategy<Value = Value> {
         (0_u64..3).prop_map(|size| json!({"minLength": size, "maxItems": size})),
         (0_u64..3).prop_map(|size| json!({"maxLength": size, "minItems": size})),
         (0_u64..3).prop_map(|size| json!({"minProperties": size})),
-        prop_oneof![Just("^a"), Just("b$"), Just("^[a-z]-\\d$"), Just("^(ab|x)"), Just("\\bx")].prop_map(|text| json!({"pattern": text})),
+        prop_oneof![Just("^a"), Just("b$"), Just("^[a-z]-\\d$"), Just("^(ab|x)"), Just("\\bx")]
+            .prop_map(|text| json!({"pattern": text})),
         prop_oneof![Just("date"), Just("uri"), Just("email"), Just("strange")].prop_map(|text| json!({"format": text})),
         Just(json!({"uniqueItems": true})),
         Just(json!({"$ref": "#/$defs/d"})),
@@ -199,7 +218,12 @@ fn schemas() -> impl Strategy<Value = Value> {
             }),
         ]
     });
-    let dialect = prop_oneof![Just(None), Just(Some(DRAFT_07)), Just(Some("https://json-schema.org/draft/2020-12/schema")), Just(Some("http://json-schema.org/draft-04/schema#"))];
+    let dialect = prop_oneof![
+        Just(None),
+        Just(Some(DRAFT_07)),
+        Just(Some("https://json-schema.org/draft/2020-12/schema")),
+        Just(Some("http://json-schema.org/draft-04/schema#"))
+    ];
     (nested.clone(), nested, dialect).prop_map(|(schema, definition, dialect)| {
         let mut schema = match schema {
             Value::Object(map) => map,

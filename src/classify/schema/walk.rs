@@ -55,7 +55,6 @@ impl<'s> Evaluator<'s> {
         self.eval(schema, instance, 0)
     }
 
-
     /// The schema a local reference points at, when that is certain.
     pub(in super::super) fn resolve(&mut self, reference: &str) -> Option<&'s Value> {
         let pointer = reference.strip_prefix('#')?;
@@ -77,13 +76,26 @@ impl<'s> Evaluator<'s> {
                 match value {
                     Value::Object(map) => {
                         let renames = ["$id", "id", "$anchor", "$dynamicAnchor", "$recursiveAnchor"];
-                        if !top && renames.iter().any(|key| map.get(*key).is_some_and(|value| value.is_string() || value.is_boolean())) {
+                        if !top
+                            && renames
+                                .iter()
+                                .any(|key| map.get(*key).is_some_and(|value| value.is_string() || value.is_boolean()))
+                        {
                             return false;
                         }
-                        pending.extend(map.values().filter(|value| value.is_object() || value.is_array()).map(|value| (value, false)));
+                        pending.extend(
+                            map.values()
+                                .filter(|value| value.is_object() || value.is_array())
+                                .map(|value| (value, false)),
+                        );
                     }
                     Value::Array(items) => {
-                        pending.extend(items.iter().filter(|value| value.is_object() || value.is_array()).map(|value| (value, false)));
+                        pending.extend(
+                            items
+                                .iter()
+                                .filter(|value| value.is_object() || value.is_array())
+                                .map(|value| (value, false)),
+                        );
                     }
                     _ => {}
                 }
@@ -167,7 +179,8 @@ impl<'s> Evaluator<'s> {
             });
         }
         if let Some(value) = map.get("const") {
-            verdict = verdict.and(same(value, instance, &mut self.steps).doubt_no_unless(self.dialect != Dialect::Other));
+            verdict =
+                verdict.and(same(value, instance, &mut self.steps).doubt_no_unless(self.dialect != Dialect::Other));
         }
         verdict
     }
@@ -184,11 +197,14 @@ impl<'s> Evaluator<'s> {
         for (key, fine) in limits {
             let Some(limit) = map.get(key) else { continue };
             let holds = match limit {
-                Value::Number(limit) => order(number, limit).map_or(Admits::Unsure, |order| Admits::from_bool(fine.contains(&order))),
+                Value::Number(limit) => {
+                    order(number, limit).map_or(Admits::Unsure, |order| Admits::from_bool(fine.contains(&order)))
+                }
                 // Draft-04 spells exclusiveness as a flag beside the limit.
                 _ => Admits::Unsure,
             };
-            verdict = verdict.and(holds.doubt_no_unless(self.dialect != Dialect::Other || !key.starts_with("exclusive")));
+            verdict =
+                verdict.and(holds.doubt_no_unless(self.dialect != Dialect::Other || !key.starts_with("exclusive")));
         }
         if let Some(step) = map.get("multipleOf") {
             let holds = match step.as_number().map(|step| (whole(number), whole(step))) {
@@ -205,7 +221,9 @@ impl<'s> Evaluator<'s> {
         if map.contains_key("minLength") || map.contains_key("maxLength") {
             verdict = verdict.and(within(map, "minLength", "maxLength", text.chars().count()));
         }
-        let decided = |answer: Admits, texts| if answer == Admits::Unsure && texts == Texts::Trusted { Admits::Yes } else { answer };
+        let decided = |answer: Admits, texts| {
+            if answer == Admits::Unsure && texts == Texts::Trusted { Admits::Yes } else { answer }
+        };
         if let Some(pattern) = map.get("pattern") {
             self.steps = self.steps.saturating_sub(20);
             let answer = pattern.as_str().map_or(Admits::Unsure, |pattern| matches(pattern, text));
@@ -214,7 +232,10 @@ impl<'s> Evaluator<'s> {
         if let Some(format) = map.get("format") {
             verdict = verdict.and(decided(has_format(format, text), self.texts));
         }
-        if map.contains_key("contentSchema") || map.contains_key("contentMediaType") || map.contains_key("contentEncoding") {
+        if map.contains_key("contentSchema")
+            || map.contains_key("contentMediaType")
+            || map.contains_key("contentEncoding")
+        {
             verdict = verdict.and(decided(Admits::Unsure, self.texts));
         }
         verdict
@@ -240,7 +261,9 @@ impl<'s> Evaluator<'s> {
                 return verdict.and(Admits::Unsure);
             }
             let mut named = Admits::No;
-            if let Some(schema) = properties.and_then(|properties| properties.as_object()).and_then(|properties| properties.get(key)) {
+            if let Some(schema) =
+                properties.and_then(|properties| properties.as_object()).and_then(|properties| properties.get(key))
+            {
                 named = Admits::Yes;
                 verdict = verdict.and(self.eval(schema, value, depth + 1));
             }
@@ -425,10 +448,11 @@ impl<'s> Evaluator<'s> {
             return Admits::Unsure;
         }
         let bound = |key: &str| map.get(key).map(|value| value.as_u64());
-        let (least, most) = match (bound("minContains").unwrap_or(Some(1)), bound("maxContains").unwrap_or(Some(u64::MAX))) {
-            (Some(least), Some(most)) => (least, most),
-            _ => return Admits::Unsure,
-        };
+        let (least, most) =
+            match (bound("minContains").unwrap_or(Some(1)), bound("maxContains").unwrap_or(Some(u64::MAX))) {
+                (Some(least), Some(most)) => (least, most),
+                _ => return Admits::Unsure,
+            };
         if sure > most || sure + open < least {
             Admits::No
         } else if sure >= least && sure + open <= most {
@@ -471,7 +495,9 @@ impl<'s> Evaluator<'s> {
             verdict = verdict.and(self.eval(refused, instance, depth + 1).not());
         }
         if let Some(condition) = map.get("if") {
-            let branch = |this: &mut Self, key: &str| map.get(key).map_or(Admits::Yes, |schema| this.eval(schema, instance, depth + 1));
+            let branch = |this: &mut Self, key: &str| {
+                map.get(key).map_or(Admits::Yes, |schema| this.eval(schema, instance, depth + 1))
+            };
             let answer = match self.eval(condition, instance, depth + 1) {
                 Admits::Yes => branch(self, "then"),
                 Admits::No => branch(self, "else"),

@@ -4,27 +4,36 @@ use super::*;
 use crate::model::EventRef;
 
 fn tool(name: &str, description: &str, properties: Value) -> Tool {
-    let raw = json!({"name": name, "description": description, "inputSchema": {"type": "object", "properties": properties}});
+    let raw =
+        json!({"name": name, "description": description, "inputSchema": {"type": "object", "properties": properties}});
     Tool { name: name.to_owned(), raw, listed_in: EventRef(0) }
 }
 
 fn class(tool: &Tool) -> String {
     let class = classify(tool, &BTreeMap::new());
-    let secondary = class.secondary.map(|(kind, parameter)| format!(" +{} {parameter}", kind.as_str())).unwrap_or_default();
-    format!("{} {} {}{secondary}", class.kind.as_str(), class.confidence.as_str(), class.parameter.as_deref().unwrap_or("-"))
+    let secondary =
+        class.secondary.map(|(kind, parameter)| format!(" +{} {parameter}", kind.as_str())).unwrap_or_default();
+    format!(
+        "{} {} {}{secondary}",
+        class.kind.as_str(),
+        class.confidence.as_str(),
+        class.parameter.as_deref().unwrap_or("-")
+    )
 }
 
 #[test]
 fn every_tool_of_the_pinned_servers_has_the_class_found_by_hand() {
     let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data");
-    let mut files: Vec<_> = std::fs::read_dir(format!("{folder}/listings")).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> =
+        std::fs::read_dir(format!("{folder}/listings")).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.sort();
     let mut seen = String::new();
     for file in files {
         let listing: Value = serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
         seen.push_str(&format!("# {}\n", file.file_stem().unwrap().to_str().unwrap()));
         for raw in listing["tools"].as_array().unwrap() {
-            let tool = Tool { name: raw["name"].as_str().unwrap().to_owned(), raw: raw.clone(), listed_in: EventRef(0) };
+            let tool =
+                Tool { name: raw["name"].as_str().unwrap().to_owned(), raw: raw.clone(), listed_in: EventRef(0) };
             seen.push_str(&format!("{}: {}\n", tool.name, class(&tool)));
         }
     }
@@ -32,7 +41,11 @@ fn every_tool_of_the_pinned_servers_has_the_class_found_by_hand() {
     if std::env::var_os("UPDATE").is_some() {
         std::fs::write(&table, &seen).unwrap();
     }
-    assert_eq!(seen, std::fs::read_to_string(&table).unwrap(), "a class changed: check it by hand, then run with UPDATE=1");
+    assert_eq!(
+        seen,
+        std::fs::read_to_string(&table).unwrap(),
+        "a class changed: check it by hand, then run with UPDATE=1"
+    );
 }
 
 #[test]
@@ -92,7 +105,10 @@ fn parameters_decide_and_words_around_them_support() {
 fn an_override_wins_and_finds_its_parameter() {
     let tool = tool("legacy", "", json!({"url": {"type": "string"}, "where": {"type": "string"}}));
     let with = |word: &str| classify(&tool, &BTreeMap::from([("legacy".to_owned(), word.to_owned())]));
-    assert_eq!((with("opaque").kind, with("opaque").confidence, with("opaque").parameter), (ToolClass::Opaque, Confidence::Set, None));
+    assert_eq!(
+        (with("opaque").kind, with("opaque").confidence, with("opaque").parameter),
+        (ToolClass::Opaque, Confidence::Set, None)
+    );
     assert_eq!(with("url").parameter.as_deref(), Some("url"));
     assert_eq!(with("sql").parameter.as_deref(), Some("url"), "no parameter claims it: the first text parameter");
     assert_eq!(with("nonsense").confidence, Confidence::High, "an unknown word is no override");

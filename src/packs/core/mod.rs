@@ -6,6 +6,7 @@ mod instructions_hygiene;
 mod poison;
 mod protocol;
 mod refusal_quality;
+mod robust;
 mod robust_input;
 mod secret_echo;
 mod tool_poisoning;
