@@ -233,7 +233,9 @@ impl Key {
 
     /// The name of its variable.
     pub fn variable(&self) -> Option<String> {
-        self.env.then(|| format!("SEALMARK_{}", self.pattern.iter().map(|word| variable_word(word)).collect::<Vec<_>>().join("__")))
+        self.env.then(|| {
+            format!("SEALMARK_{}", self.pattern.iter().map(|word| variable_word(word)).collect::<Vec<_>>().join("__"))
+        })
     }
 }
 

@@ -75,7 +75,14 @@ pub(crate) fn of(catalog: &Catalog) -> String {
         let knobs: Vec<String> = check
             .knobs
             .iter()
-            .map(|knob| format!("`{}` (default `{}`): {}", knob.key, code(&knob.default.to_string()), cell(knob.help.trim_end_matches('.'))))
+            .map(|knob| {
+                format!(
+                    "`{}` (default `{}`): {}",
+                    knob.key,
+                    code(&knob.default.to_string()),
+                    cell(knob.help.trim_end_matches('.'))
+                )
+            })
             .collect();
         let candidate = if check.candidate { ", candidate" } else { "" };
         let knobs = if knobs.is_empty() { "none".to_owned() } else { knobs.join("; ") };
@@ -108,7 +115,12 @@ fn table(keys: &[&Key], catalog: &Catalog, out: &mut String) {
         let marks: String = marks.into_iter().filter(|(holds, _)| *holds).map(|(_, mark)| mark).collect();
         let kind = key.kind.expects(&catalog.registry.pack_ids());
         let alias = key.alias.map(|alias| format!(" (also spelled `{alias}`)")).unwrap_or_default();
-        out.push_str(&format!("| `{}` | {} | {default} | {variable} | {}{alias}.{marks} |\n", key.dotted(), cell(&kind), cell(&key.help)));
+        out.push_str(&format!(
+            "| `{}` | {} | {default} | {variable} | {}{alias}.{marks} |\n",
+            key.dotted(),
+            cell(&kind),
+            cell(&key.help)
+        ));
     }
 }
 

@@ -31,11 +31,16 @@ pub struct FlagValue {
 }
 
 /// The entries of the flags.
-pub(crate) fn flags(flags: &[FlagValue], catalog: &Catalog, warnings: &mut Vec<String>) -> Result<Vec<Entry>, ConfigError> {
+pub(crate) fn flags(
+    flags: &[FlagValue],
+    catalog: &Catalog,
+    warnings: &mut Vec<String>,
+) -> Result<Vec<Entry>, ConfigError> {
     let mut entries: Vec<Entry> = Vec::new();
     for flag in flags {
         let origin = Origin::Flag(flag.flag);
-        let Some((path, key)) = catalog.split(&flag.key).and_then(|path| Some((path.clone(), catalog.key(&path)?))) else {
+        let Some((path, key)) = catalog.split(&flag.key).and_then(|path| Some((path.clone(), catalog.key(&path)?)))
+        else {
             return Err(ConfigError::at(&origin, format!("`{}` is no setting of this version", flag.key)));
         };
         let value = if flag.value.is_null() { None } else { Some(read(key, &flag.value, &origin, catalog, warnings)?) };
@@ -65,7 +70,9 @@ pub(crate) fn variables(
 ) -> Result<Vec<Entry>, ConfigError> {
     let mut entries = Vec::new();
     for (name, text) in env {
-        let Some(rest) = name.strip_prefix(PREFIX).filter(|_| !IGNORED_VARIABLES.contains(&name.as_str())) else { continue };
+        let Some(rest) = name.strip_prefix(PREFIX).filter(|_| !IGNORED_VARIABLES.contains(&name.as_str())) else {
+            continue;
+        };
         // `VAR=` is how CI systems spell "not set".
         if text.is_empty() {
             continue;

@@ -38,16 +38,19 @@ pub fn expand_server(
 ) -> Result<ExpandedServer, ConfigError> {
     let mut secrets = Vec::new();
     let mut fill = |key: &str, text: &str| -> Result<String, ConfigError> {
-        let Expanded { text, from_env, variables } = expand(text, values, env).map_err(|error| in_setting(server, key, &error))?;
+        let Expanded { text, from_env, variables } =
+            expand(text, values, env).map_err(|error| in_setting(server, key, &error))?;
         let name = key.rsplit('.').next().unwrap_or(key);
         let pairs = variables.iter().zip(from_env);
-        secrets.extend(pairs.filter(|(variable, value)| hides_reference(name, variable, value)).map(|(_, value)| value));
+        secrets
+            .extend(pairs.filter(|(variable, value)| hides_reference(name, variable, value)).map(|(_, value)| value));
         Ok(text)
     };
     let mut command = Vec::with_capacity(server.command.len());
     for (index, word) in server.command.iter().enumerate() {
         let filled = fill(if index == 0 { "command" } else { "args" }, word)?;
-        let real = if index == 0 { absolutize_program(&filled, &server.base) } else { absolutize(&filled, &server.base) };
+        let real =
+            if index == 0 { absolutize_program(&filled, &server.base) } else { absolutize(&filled, &server.base) };
         command.push(real.and_then(|path| path.into_os_string().into_string().ok()).unwrap_or(filled));
     }
     let url = server.url.as_ref().map(|url| fill("url", url)).transpose()?;
@@ -71,7 +74,8 @@ pub fn expand_server(
         let below = file.path.split_once('}').map_or("", |(_, below)| below);
         let below = expand(below, values, env).map_err(|error| in_setting(server, "files", &error))?.text;
         let below = below.strip_prefix(['/', '\\']).unwrap_or(&below);
-        inside(below).map_err(|why| in_setting(server, "files", &ConfigError::new(format!("{:?} {why}", file.path))))?;
+        inside(below)
+            .map_err(|why| in_setting(server, "files", &ConfigError::new(format!("{:?} {why}", file.path))))?;
         files.push(StagedFile { path: fill("files", &file.path)?, content: fill("files", &file.content)? });
     }
     secrets.sort_by_key(|secret| std::cmp::Reverse(secret.len()));
@@ -82,5 +86,6 @@ pub fn expand_server(
 fn in_setting(server: &ServerSettings, key: &str, error: &ConfigError) -> ConfigError {
     let origin = server.origins.get(key).map(String::as_str).unwrap_or_default();
     let place = origin.strip_prefix("flag ").unwrap_or(origin);
-    ConfigError::at_text(place, format!("`{key}` of {}: {error}", server.name)).maybe_hinting(error.hint().map(str::to_owned))
+    ConfigError::at_text(place, format!("`{key}` of {}: {error}", server.name))
+        .maybe_hinting(error.hint().map(str::to_owned))
 }

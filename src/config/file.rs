@@ -58,7 +58,9 @@ pub(crate) fn load(path: &Path, shown: &str) -> Result<Option<String>, ConfigErr
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
     if bytes.len() as u64 > MAX_BYTES {
-        return Err(ConfigError::at_text(shown, "is larger than 1 MiB").hinting("a configuration is a few lines of YAML"));
+        return Err(
+            ConfigError::at_text(shown, "is larger than 1 MiB").hinting("a configuration is a few lines of YAML")
+        );
     }
     String::from_utf8(bytes).map(Some).map_err(|error| {
         let valid = error.utf8_error().valid_up_to();
@@ -82,8 +84,9 @@ pub(crate) fn source(path: &Path, cwd: &Path, local: bool) -> Arc<Source> {
 /// Takes a file's text apart.
 pub(crate) fn parse(text: &str, source: &Arc<Source>, catalog: &Catalog) -> Result<Contents, ConfigError> {
     let at = |line| Origin::File(Place { source: source.clone(), line });
-    let root = yaml::parse(text)
-        .map_err(|error| ConfigError::at(&at(error.line), error.message).maybe_hinting(error.hint.map(str::to_owned)))?;
+    let root = yaml::parse(text).map_err(|error| {
+        ConfigError::at(&at(error.line), error.message).maybe_hinting(error.hint.map(str::to_owned))
+    })?;
     let mut walk = Walk { source, catalog, contents: Contents::default(), below_profile: None };
     match &root.content {
         Content::Null => {}
@@ -111,9 +114,8 @@ impl Walk<'_> {
 
     fn entry(&mut self, path: &KeyPath, value: Option<serde_json::Value>, line: u32) {
         let place = Place { source: self.source.clone(), line };
-        let profile = self.below_profile.as_ref().and_then(|name| {
-            Some((name.clone(), self.contents.profiles.get_mut(name)?))
-        });
+        let profile =
+            self.below_profile.as_ref().and_then(|name| Some((name.clone(), self.contents.profiles.get_mut(name)?)));
         match profile {
             Some((name, definition)) => {
                 let origin = Origin::Profile(name, Some(place));
@@ -140,9 +142,9 @@ impl Walk<'_> {
                 self.entry(path, Some(value), node.line);
                 Ok(())
             }
-            (_, Content::Map(entries)) => entries.iter().try_for_each(|(word, line, below)| {
-                self.word(word, *line, below, branch, path)
-            }),
+            (_, Content::Map(entries)) => {
+                entries.iter().try_for_each(|(word, line, below)| self.word(word, *line, below, branch, path))
+            }
             (Branch::Section(known), _) => {
                 let words: Vec<&str> = known.iter().map(|(word, _)| word.as_str()).collect();
                 let message = format!("`{}`: expected a mapping, found {}", path.join("."), node.describe());
@@ -155,7 +157,14 @@ impl Walk<'_> {
         }
     }
 
-    fn word(&mut self, word: &str, line: u32, node: &Node, branch: &Branch, path: &mut KeyPath) -> Result<(), ConfigError> {
+    fn word(
+        &mut self,
+        word: &str,
+        line: u32,
+        node: &Node,
+        branch: &Branch,
+        path: &mut KeyPath,
+    ) -> Result<(), ConfigError> {
         if path.is_empty() && self.below_profile.is_none() && word == "profiles" {
             return self.profiles(node);
         }
@@ -218,7 +227,9 @@ impl Walk<'_> {
         let at = self.at(line);
         let result = match reserved(&dotted) {
             Some(Reserved::Ignored) => {
-                self.contents.warnings.push(format!("{at}: `{dotted}` is an old key that nothing reads; it is ignored."));
+                self.contents
+                    .warnings
+                    .push(format!("{at}: `{dotted}` is an old key that nothing reads; it is ignored."));
                 Ok(())
             }
             None if holds_ignored(&dotted) => match &node.content {
@@ -227,8 +238,11 @@ impl Walk<'_> {
                 }),
                 _ => Ok(()),
             },
-            Some(Reserved::Plugins) => Err(ConfigError::at(&at, "`plugins` cannot be loaded: sealmark is one static program and runs no foreign code")
-                .hinting("checks of your own are declared under `probes:`, which is not part of this version yet")),
+            Some(Reserved::Plugins) => Err(ConfigError::at(
+                &at,
+                "`plugins` cannot be loaded: sealmark is one static program and runs no foreign code",
+            )
+            .hinting("checks of your own are declared under `probes:`, which is not part of this version yet")),
             Some(Reserved::Planned) => Err(ConfigError::at(&at, format!("`{dotted}` is not part of this version"))
                 .hinting("remove it, or use a version of sealmark that has it")),
             None => Err(self.unknown_error(word, &dotted, &at, branch)),
@@ -250,7 +264,9 @@ impl Walk<'_> {
         if word == "<<" {
             return error.hinting("YAML merge keys are not read; use an alias for the whole value");
         }
-        if self.below_profile.is_some() && child(&self.catalog.root, dotted.split('.').next().unwrap_or_default()).is_some() {
+        if self.below_profile.is_some()
+            && child(&self.catalog.root, dotted.split('.').next().unwrap_or_default()).is_some()
+        {
             return error.hinting("a profile says how to grade, not what: it cannot hold this key");
         }
         let near = suggest(word, known.iter().copied()).map(|found| {
@@ -283,7 +299,8 @@ impl Walk<'_> {
                 Content::Null => continue,
                 Content::Map(settings) => settings,
                 _ => {
-                    let message = format!("`profiles.{name}`: expected a mapping of settings, found {}", below.describe());
+                    let message =
+                        format!("`profiles.{name}`: expected a mapping of settings, found {}", below.describe());
                     return Err(ConfigError::at(&self.at(below.line), message));
                 }
             };
@@ -291,7 +308,8 @@ impl Walk<'_> {
             for (word, line, value) in settings {
                 if word == "extends" {
                     let Some(parent) = value::text(value) else {
-                        let message = format!("`profiles.{name}.extends`: expected a profile's name, found {}", value.describe());
+                        let message =
+                            format!("`profiles.{name}.extends`: expected a profile's name, found {}", value.describe());
                         return Err(ConfigError::at(&self.at(value.line), message));
                     };
                     let origin = self.at(value.line);

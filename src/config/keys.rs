@@ -109,11 +109,19 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .file_only()
     .no_profile(),
-    row("name", Kind::Text, Fallback::None, "Display name of the server; without it the command or the URL's host says it")
+    row(
+        "name",
+        Kind::Text,
+        Fallback::None,
+        "Display name of the server; without it the command or the URL's host says it",
+    )
+    .no_profile(),
+    row("version", Kind::Text, Fallback::None, "Version shown beside the name; without it what the server reports")
         .no_profile(),
-    row("version", Kind::Text, Fallback::None, "Version shown beside the name; without it what the server reports").no_profile(),
-    row("profile", Kind::Text, Fallback::Text("standard"), "The profile that lies below your own settings").no_profile(),
-    row("packs", Kind::Packs, Fallback::EveryPack, "Packs to run; leaving out a standard one makes the run CUSTOM").locked(),
+    row("profile", Kind::Text, Fallback::Text("standard"), "The profile that lies below your own settings")
+        .no_profile(),
+    row("packs", Kind::Packs, Fallback::EveryPack, "Packs to run; leaving out a standard one makes the run CUSTOM")
+        .locked(),
     row(
         "tools.exclude",
         Kind::Texts,
@@ -138,7 +146,8 @@ pub(crate) const ROWS: &[Row] = &[
     )
     .locked()
     .file_only(),
-    row("timeout_probe_sec", seconds(3600), Fallback::Integer(10), "How long probes of caps and timeouts wait").locked(),
+    row("timeout_probe_sec", seconds(3600), Fallback::Integer(10), "How long probes of caps and timeouts wait")
+        .locked(),
     row(
         "pack_timeout_sec",
         seconds(86_400),
@@ -205,8 +214,13 @@ pub(crate) const ROWS: &[Row] = &[
         Fallback::Integer(0),
         "Exit code of a failed critical check; 0 gives it none of its own",
     ),
-    row("notCovered.extra", Kind::Texts, Fallback::Texts(&[]), "Lines to add to the report's list of what is not covered")
-        .append(),
+    row(
+        "notCovered.extra",
+        Kind::Texts,
+        Fallback::Texts(&[]),
+        "Lines to add to the report's list of what is not covered",
+    )
+    .append(),
 ];
 
 /// The keys of `server` and of every entry of `servers`.

@@ -9,10 +9,9 @@ use super::{
     error::Origin,
 };
 
-/// The layers, lowest first. A higher one wins.
+/// The layers above the built-in defaults, lowest first. A higher one wins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
-    BuiltIn,
     Profile,
     User,
     Project,
@@ -130,10 +129,7 @@ impl Merged {
 
     /// The value that was set at a dotted path and where; `None` when the default holds.
     pub fn get(&self, dotted: &str) -> Option<(&Value, &Origin)> {
-        self.set
-            .iter()
-            .find(|(path, _)| path.join(".") == dotted)
-            .map(|(_, setting)| (&setting.value, &setting.origin))
+        self.set.iter().find(|(path, _)| path.join(".") == dotted).map(|(_, setting)| (&setting.value, &setting.origin))
     }
 
     /// Everything that was set, by dotted path.
@@ -159,7 +155,8 @@ mod tests {
 
     fn merge(layers: Vec<Vec<Entry>>) -> Merged {
         let catalog = Catalog::of(Registry::built_in());
-        let all = layers.into_iter().fold(Layer::default(), |all, entries| all.under(Layer::of(Rank::Project, entries)));
+        let all =
+            layers.into_iter().fold(Layer::default(), |all, entries| all.under(Layer::of(Rank::Project, entries)));
         Merged::of(&all, &catalog)
     }
 
@@ -208,7 +205,8 @@ mod tests {
     }
 
     fn layers() -> impl Strategy<Value = Layer> {
-        let paths = prop::sample::select(vec!["server", "server.env", "server.env.A", "server.env.B", "tools.exclude", "jobs"]);
+        let paths =
+            prop::sample::select(vec!["server", "server.env", "server.env.A", "server.env.B", "tools.exclude", "jobs"]);
         let entry = (paths, prop::option::of(0..4_i64)).prop_map(|(path, number)| {
             let value = match (number, path) {
                 // A section can only be cleared.

@@ -22,6 +22,8 @@ pub mod settings;
 mod show;
 mod standing;
 mod suggest;
+#[cfg(test)]
+mod tests;
 mod value;
 mod yaml;
 

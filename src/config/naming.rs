@@ -4,8 +4,29 @@ use std::path::Path;
 
 /// Programs that run the script they are given.
 const INTERPRETERS: &[&str] = &[
-    "node", "deno", "bun", "python", "python3", "pypy3", "ruby", "perl", "php", "sh", "bash", "zsh", "dash", "tsx", "ts-node", "lua",
-    "pwsh", "powershell", "dotnet", "rscript", "julia", "elixir", "guile",
+    "node",
+    "deno",
+    "bun",
+    "python",
+    "python3",
+    "pypy3",
+    "ruby",
+    "perl",
+    "php",
+    "sh",
+    "bash",
+    "zsh",
+    "dash",
+    "tsx",
+    "ts-node",
+    "lua",
+    "pwsh",
+    "powershell",
+    "dotnet",
+    "rscript",
+    "julia",
+    "elixir",
+    "guile",
 ];
 /// Programs that fetch and run a package.
 const RUNNERS: &[&str] = &["npx", "bunx", "pnpx", "uvx", "pipx"];
@@ -26,14 +47,51 @@ const SUBCOMMANDS: &[(&str, &[&str])] = &[
 ];
 /// Options that take the word after them.
 const VALUED: &[&str] = &[
-    "-p", "--package", "--from", "--with", "--with-editable", "--python", "--directory", "--project", "--registry", "--prefix", "-C",
-    "-e", "--env", "-v", "--volume", "--mount", "--name", "--network", "--net", "-w", "--workdir", "-u", "--user", "--entrypoint",
-    "--env-file", "--platform", "-r", "--require", "--import", "--loader", "--experimental-loader", "--tsconfig", "-W", "-X", "-cp",
-    "-classpath", "--index", "--index-url", "--extra-index-url",
+    "-p",
+    "--package",
+    "--from",
+    "--with",
+    "--with-editable",
+    "--python",
+    "--directory",
+    "--project",
+    "--registry",
+    "--prefix",
+    "-C",
+    "-e",
+    "--env",
+    "-v",
+    "--volume",
+    "--mount",
+    "--name",
+    "--network",
+    "--net",
+    "-w",
+    "--workdir",
+    "-u",
+    "--user",
+    "--entrypoint",
+    "--env-file",
+    "--platform",
+    "-r",
+    "--require",
+    "--import",
+    "--loader",
+    "--experimental-loader",
+    "--tsconfig",
+    "-W",
+    "-X",
+    "-cp",
+    "-classpath",
+    "--index",
+    "--index-url",
+    "--extra-index-url",
 ];
 /// Stems that say nothing about a server.
-const PLAIN_STEMS: &[&str] =
-    &["index", "main", "server", "app", "cli", "start", "run", "stdio", "__main__", "mod", "dist", "build", "src", "lib", "out", "bin", "mcp"];
+const PLAIN_STEMS: &[&str] = &[
+    "index", "main", "server", "app", "cli", "start", "run", "stdio", "__main__", "mod", "dist", "build", "src", "lib",
+    "out", "bin", "mcp",
+];
 
 /// The position, among the arguments, of the script or package that the command runs.
 pub(crate) fn first_positional(command: &[String]) -> Option<usize> {
@@ -41,7 +99,8 @@ pub(crate) fn first_positional(command: &[String]) -> Option<usize> {
     let program = super::paths::program(command);
     let version_free = program.trim_end_matches(|char: char| char.is_ascii_digit() || char == '.');
     let interprets = INTERPRETERS.contains(&program.as_str()) || INTERPRETERS.contains(&version_free);
-    let subcommands = SUBCOMMANDS.iter().find(|(name, _)| *name == program).map(|(_, words)| *words).unwrap_or_default();
+    let subcommands =
+        SUBCOMMANDS.iter().find(|(name, _)| *name == program).map(|(_, words)| *words).unwrap_or_default();
     if program == "java" {
         return args.iter().position(|arg| arg == "-jar").map(|at| at + 1).filter(|at| *at < args.len());
     }
@@ -115,8 +174,8 @@ fn of_word(word: &str) -> String {
 /// A file's name without its extension; a name that is all extension keeps it.
 pub(crate) fn stem(word: &str) -> &str {
     const EXTENSIONS: &[&str] = &[
-        "js", "mjs", "cjs", "ts", "mts", "cts", "tsx", "py", "rb", "pl", "php", "sh", "jar", "exe", "cmd", "bat", "ps1", "lua", "git",
-        "dll", "go", "phar", "pyz",
+        "js", "mjs", "cjs", "ts", "mts", "cts", "tsx", "py", "rb", "pl", "php", "sh", "jar", "exe", "cmd", "bat",
+        "ps1", "lua", "git", "dll", "go", "phar", "pyz",
     ];
     let name = Path::new(word).file_name().and_then(|name| name.to_str()).unwrap_or(word);
     match name.rsplit_once('.') {

@@ -32,7 +32,7 @@ pub(crate) fn staged_path(path: &str) -> Result<(), (String, Option<String>)> {
         return wrong("is outside the sandbox: a staged path starts with {sandbox}, {dir} or {sandbox_home}");
     };
     match rest.strip_prefix(['/', '\\']) {
-        Some(below) if !below.is_empty() => inside(below).or_else(|why| wrong(why)),
+        Some(below) if !below.is_empty() => inside(below).or_else(wrong),
         _ => wrong("names a directory, not a file in it"),
     }
 }
@@ -54,15 +54,52 @@ pub(crate) fn inside(below: &str) -> Result<(), &'static str> {
 }
 
 /// Variables that say where programs and libraries are, not where data is.
-const SEARCH_VARIABLES: &[&str] =
-    &["PATH", "LD_LIBRARY_PATH", "PYTHONPATH", "PYTHONHOME", "NODE_PATH", "GEM_PATH", "GEM_HOME", "GOPATH", "GOROOT", "GOBIN",
-      "CLASSPATH", "JAVA_HOME", "VIRTUAL_ENV", "CARGO_HOME", "RUSTUP_HOME", "SSL_CERT_FILE", "SSL_CERT_DIR", "NODE_EXTRA_CA_CERTS",
-      "REQUESTS_CA_BUNDLE", "SHELL", "PERL5LIB"];
+const SEARCH_VARIABLES: &[&str] = &[
+    "PATH",
+    "LD_LIBRARY_PATH",
+    "PYTHONPATH",
+    "PYTHONHOME",
+    "NODE_PATH",
+    "GEM_PATH",
+    "GEM_HOME",
+    "GOPATH",
+    "GOROOT",
+    "GOBIN",
+    "CLASSPATH",
+    "JAVA_HOME",
+    "VIRTUAL_ENV",
+    "CARGO_HOME",
+    "RUSTUP_HOME",
+    "SSL_CERT_FILE",
+    "SSL_CERT_DIR",
+    "NODE_EXTRA_CA_CERTS",
+    "REQUESTS_CA_BUNDLE",
+    "SHELL",
+    "PERL5LIB",
+];
 
 /// Options of launchers whose value is a program or a project, not data.
 const PROGRAM_OPTIONS: &[&str] = &[
-    "--directory", "--project", "--from", "--with", "--with-editable", "--python", "--prefix", "--require", "--import", "--loader",
-    "--experimental-loader", "--manifest-path", "--package", "--env-file", "--tsconfig", "-jar", "-cp", "-classpath", "-C", "-r",
+    "--directory",
+    "--project",
+    "--from",
+    "--with",
+    "--with-editable",
+    "--python",
+    "--prefix",
+    "--require",
+    "--import",
+    "--loader",
+    "--experimental-loader",
+    "--manifest-path",
+    "--package",
+    "--env-file",
+    "--tsconfig",
+    "-jar",
+    "-cp",
+    "-classpath",
+    "-C",
+    "-r",
 ];
 
 /// The parts of a started server that point at a real path on this machine: `(key, what stands there)`.
@@ -161,12 +198,25 @@ mod tests {
 
     #[test]
     fn staged_files_stay_in_the_sandbox() {
-        for good in ["{sandbox}/a", "{dir}/a/b.ini", "{sandbox_home}/.config/x", "{sandbox}/..a", "{sandbox}/${NAME}.txt"] {
+        for good in
+            ["{sandbox}/a", "{dir}/a/b.ini", "{sandbox_home}/.config/x", "{sandbox}/..a", "{sandbox}/${NAME}.txt"]
+        {
             assert_eq!(staged_path(good), Ok(()), "{good}");
         }
         for bad in [
-            "/etc/passwd", "a", "{sandbox}", "{sandbox}/", "{sandbox}a", "{sandbox}/../x", "{sandbox}/a/../../x", "{sandbox}\\..\\x",
-            "{sandbox}//etc/x", "{sandbox}/a\0", "{home}/x", "{sandbox}/a/", "",
+            "/etc/passwd",
+            "a",
+            "{sandbox}",
+            "{sandbox}/",
+            "{sandbox}a",
+            "{sandbox}/../x",
+            "{sandbox}/a/../../x",
+            "{sandbox}\\..\\x",
+            "{sandbox}//etc/x",
+            "{sandbox}/a\0",
+            "{home}/x",
+            "{sandbox}/a/",
+            "",
         ] {
             assert!(staged_path(bad).is_err(), "{bad}");
         }
@@ -190,10 +240,16 @@ mod tests {
             ("java -jar /home/me/data /srv", vec!["/srv"]),
         ] {
             let command = words(line);
-            let found: Vec<String> = real_paths(&command, none.into_iter(), there).into_iter().map(|(_, value)| value).collect();
+            let found: Vec<String> =
+                real_paths(&command, none.into_iter(), there).into_iter().map(|(_, value)| value).collect();
             assert_eq!(found, expected, "{line}");
         }
-        let env = [("MEMORY_FILE_PATH", "/home/me/memory.json"), ("PATH", "/home/me:/x"), ("ROUTE", "/mcp"), ("X", "{sandbox}/x")];
+        let env = [
+            ("MEMORY_FILE_PATH", "/home/me/memory.json"),
+            ("PATH", "/home/me:/x"),
+            ("ROUTE", "/mcp"),
+            ("X", "{sandbox}/x"),
+        ];
         assert_eq!(
             real_paths(&words("server"), env.into_iter(), there),
             [("env.MEMORY_FILE_PATH".to_owned(), "/home/me/memory.json".to_owned())]

@@ -100,7 +100,9 @@ fn word_in_braces(text: &str) -> Option<&str> {
 }
 
 fn variable(text: &str) -> Result<(Piece<'_>, usize), ConfigError> {
-    let wrong = |why: String| ConfigError::new(why).hinting("a variable is written ${NAME} or ${NAME:-default}; $${ stands for a literal ${");
+    let wrong = |why: String| {
+        ConfigError::new(why).hinting("a variable is written ${NAME} or ${NAME:-default}; $${ stands for a literal ${")
+    };
     let (mut depth, mut deepest) = (0_usize, 0);
     let end = text.char_indices().find_map(|(at, char)| match char {
         '{' => {
@@ -177,7 +179,11 @@ pub struct Expanded {
 ///
 /// # Errors
 /// A variable that is not set and has no default; `${` that is never closed or names no variable.
-pub fn expand(text: &str, values: &BTreeMap<&str, String>, env: &BTreeMap<String, String>) -> Result<Expanded, ConfigError> {
+pub fn expand(
+    text: &str,
+    values: &BTreeMap<&str, String>,
+    env: &BTreeMap<String, String>,
+) -> Result<Expanded, ConfigError> {
     let mut expanded = Expanded::default();
     for piece in pieces(text)? {
         match piece {
@@ -219,7 +225,9 @@ mod tests {
     }
 
     fn env() -> BTreeMap<String, String> {
-        [("SET", "value"), ("EMPTY", ""), ("SNEAKY", "{sandbox}${SET}")].map(|(key, value)| (key.to_owned(), value.to_owned())).into()
+        [("SET", "value"), ("EMPTY", ""), ("SNEAKY", "{sandbox}${SET}")]
+            .map(|(key, value)| (key.to_owned(), value.to_owned()))
+            .into()
     }
 
     #[test]

@@ -36,9 +36,7 @@ fn shipped(name: &str, registry: &Registry) -> Vec<(KeyPath, Value)> {
     let inconclusive_fails = || set("output.exit_policy.treat_inconclusive_as", json!("fail"));
     let all_scored = || {
         let advisory = registry.checks.iter().filter(|check| check.severity.as_str() == "advisory");
-        advisory.map(|check| {
-            (vec!["checks".to_owned(), check.id.to_owned(), "severity".to_owned()], json!("scored"))
-        })
+        advisory.map(|check| (vec!["checks".to_owned(), check.id.to_owned(), "severity".to_owned()], json!("scored")))
     };
     match name {
         "quick" => vec![set("packs", json!(["core"])), set("timeout_probe_sec", json!(2))],
@@ -132,10 +130,17 @@ pub fn profiles(resolved: &Resolved) -> Result<Vec<ProfileFacts>, ConfigError> {
                 name: name.to_owned(),
                 shipped: definition.is_none(),
                 selected: resolved.settings.profile == name,
-                extends: definition.and_then(|definition| definition.extends.as_ref()).map(|(parent, _)| parent.clone()),
+                extends: definition
+                    .and_then(|definition| definition.extends.as_ref())
+                    .map(|(parent, _)| parent.clone()),
                 about: match definition {
                     Some(definition) => definition.place.to_string(),
-                    None => SHIPPED.iter().find(|(shipped, _)| *shipped == name).map(|(_, about)| *about).unwrap_or_default().to_owned(),
+                    None => SHIPPED
+                        .iter()
+                        .find(|(shipped, _)| *shipped == name)
+                        .map(|(_, about)| *about)
+                        .unwrap_or_default()
+                        .to_owned(),
                 },
                 standard: standing::of(&merged, catalog).standard,
                 settings: settings.map(|(path, setting)| (path.join("."), setting.value.clone())).collect(),

@@ -96,11 +96,6 @@ impl Registry {
     pub fn standard_packs(&self) -> Vec<&'static str> {
         self.packs.iter().filter(|pack| !pack.candidate).map(|pack| pack.id).collect()
     }
-
-    /// The check with that id.
-    pub fn check(&self, id: &str) -> Option<&CheckFacts> {
-        self.checks.iter().find(|check| check.id == id)
-    }
 }
 
 /// The severity with that word.

@@ -38,17 +38,30 @@ const PLANNED: &[&str] = &[
 const IGNORED: &[&str] = &["retries.call", "retries.connect", "concurrency", "output.interactive"];
 
 /// Packs of the methodology; the ones that the registry holds are never looked up here.
-const PLANNED_PACKS: &[&str] =
-    &["db", "sqlite", "fs", "git", "net", "http", "effects", "exec", "scope", "sql-guard", "upstream", "spec", "custom"];
+const PLANNED_PACKS: &[&str] = &[
+    "db",
+    "sqlite",
+    "fs",
+    "git",
+    "net",
+    "http",
+    "effects",
+    "exec",
+    "scope",
+    "sql-guard",
+    "upstream",
+    "spec",
+    "custom",
+];
 
 /// Looks a dotted key up, or a key below it.
 pub(crate) fn reserved(dotted: &str) -> Option<Reserved> {
-    let within = |known: &&str| dotted == *known || dotted.strip_prefix(*known).is_some_and(|rest| rest.starts_with('.'));
-    if IGNORED.iter().any(|known| within(&known)) {
+    let within = |known: &str| dotted.strip_prefix(known).is_some_and(|rest| rest.is_empty() || rest.starts_with('.'));
+    if IGNORED.iter().any(|known| within(known)) {
         Some(Reserved::Ignored)
     } else if dotted == "plugins" || dotted.starts_with("plugins.") {
         Some(Reserved::Plugins)
-    } else if PLANNED.iter().any(|known| within(&known)) {
+    } else if PLANNED.iter().any(|known| within(known)) {
         Some(Reserved::Planned)
     } else {
         None

@@ -169,7 +169,8 @@ impl Files {
             profiles: BTreeMap::new(),
             warnings: Vec::new(),
         };
-        let parts = [(user, &mut files.user), (project.unwrap_or_default(), &mut files.project), (local, &mut files.local)];
+        let parts =
+            [(user, &mut files.user), (project.unwrap_or_default(), &mut files.project), (local, &mut files.local)];
         for (contents, entries) in parts {
             *entries = contents.entries;
             files.profiles.extend(contents.profiles);
@@ -309,14 +310,17 @@ fn overrides(merged: &Merged) -> Result<BTreeMap<String, ToolOverride>, ConfigEr
     for (path, setting) in merged.below(&["tools", "overrides"]) {
         let text = setting.value.as_str().unwrap_or_default().to_owned();
         let Some((tool, words)) = path.split_first() else { continue };
-        let entry = tools.entry(tool.clone()).or_insert_with(|| ToolOverride { class: String::new(), params: BTreeMap::new() });
+        let entry =
+            tools.entry(tool.clone()).or_insert_with(|| ToolOverride { class: String::new(), params: BTreeMap::new() });
         match words {
             [_, class] if CLASSES.contains(&class.as_str()) => {
                 entry.params.insert(class.clone(), text);
             }
             [_, class] => {
                 let message = format!("`tools.overrides.{tool}.params`: unknown class `{}`", super::yaml::cut(class));
-                return Err(ConfigError::at(&setting.origin, message).maybe_hinting(hint_for(class, CLASSES.iter().copied())));
+                return Err(
+                    ConfigError::at(&setting.origin, message).maybe_hinting(hint_for(class, CLASSES.iter().copied()))
+                );
             }
             _ => entry.class = text,
         }
@@ -347,7 +351,10 @@ fn output(values: &Values<'_>) -> OutputSettings {
             _ => Verbosity::Normal,
         },
         redact: values.flag(&["output", "redact"]),
-        fail_under: values.text(&["output", "fail_under"]).filter(|word| *word != "none").and_then(|word| word.chars().next()),
+        fail_under: values
+            .text(&["output", "fail_under"])
+            .filter(|word| *word != "none")
+            .and_then(|word| word.chars().next()),
         soft_fail: values.flag(&policy("soft_fail")),
         inconclusive_fails: values.text(&policy("treat_inconclusive_as")) == Some("fail"),
         critical_fail: values.number(&policy("critical_fail")).and_then(|code| u8::try_from(code).ok()).unwrap_or(0),

@@ -40,7 +40,9 @@ pub(crate) fn of(catalog: &Catalog) -> Value {
 fn branch(at: &Branch, catalog: &Catalog) -> Value {
     match at {
         Branch::Leaf(index) => leaf(&catalog.keys[*index], &catalog.registry),
-        Branch::Named(_, below) => json!({ "type": ["object", "null"], "additionalProperties": branch(below, catalog) }),
+        Branch::Named(_, below) => {
+            json!({ "type": ["object", "null"], "additionalProperties": branch(below, catalog) })
+        }
         Branch::Section(known) => {
             let mut properties = Map::new();
             for (name, below) in known {
@@ -59,7 +61,8 @@ fn branch(at: &Branch, catalog: &Catalog) -> Value {
 
 fn leaf(key: &Key, registry: &Registry) -> Value {
     let words = |words: &[&str]| Value::Array(words.iter().map(|word| json!(word)).chain([Value::Null]).collect());
-    let list = |items: Value| json!({ "type": ["array", "string", "null"], "items": items });
+    // One item may stand for a list of one.
+    let list = |items: Value| json!({ "anyOf": [items, { "type": "array", "items": items }, { "type": "null" }] });
     let mut schema = match key.kind {
         Kind::Text => json!({ "type": ["string", "number", "boolean", "null"] }),
         Kind::Path => json!({ "type": ["string", "null"], "minLength": 1 }),
@@ -68,15 +71,12 @@ fn leaf(key: &Key, registry: &Registry) -> Value {
         Kind::Integer { min, max, .. } => json!({ "type": ["integer", "null"], "minimum": min, "maximum": max }),
         Kind::Choice(choices) => json!({ "enum": words(choices) }),
         Kind::Letter => json!({ "enum": words(&["A", "B", "C", "D", "F", "none", "a", "b", "c", "d", "f"]) }),
-        Kind::Texts => json!({
-            "type": ["array", "string", "number", "boolean", "null"],
-            "items": { "type": ["string", "number", "boolean"] },
-        }),
+        Kind::Texts => list(json!({ "type": ["string", "number", "boolean"] })),
         Kind::Patterns => list(json!({ "type": "string", "minLength": 1 })),
         Kind::Formats => list(json!({ "enum": FORMATS })),
         Kind::Packs => {
             let mut schema = list(json!({ "enum": registry.pack_ids() }));
-            schema["minItems"] = json!(1);
+            schema["anyOf"][1]["minItems"] = json!(1);
             schema
         }
         Kind::Files => json!({

@@ -19,8 +19,23 @@ const MIN_UNNAMED: usize = 6;
 
 /// Words of a name that announce a secret.
 const WORDS: &[&str] = &[
-    "key", "secrets", "passphrase", "pwd", "pass", "auth", "authorization", "bearer", "credential", "credentials", "cookie",
-    "accesskey", "secretkey", "jwt", "pat", "dsn", "private",
+    "key",
+    "secrets",
+    "passphrase",
+    "pwd",
+    "pass",
+    "auth",
+    "authorization",
+    "bearer",
+    "credential",
+    "credentials",
+    "cookie",
+    "accesskey",
+    "secretkey",
+    "jwt",
+    "pat",
+    "dsn",
+    "private",
 ];
 /// Words that end so announce one too (`PGPASSWORD`, `authtoken`).
 const ENDINGS: &[&str] = &["password", "passwd", "secret", "token", "apikey"];
@@ -60,8 +75,12 @@ fn literal(value: &str) -> String {
         })
         .collect();
     let text = text.trim();
-    let scheme = |word: &&str| text.eq_ignore_ascii_case(word);
-    if ["bearer", "basic", "token"].iter().any(|word| scheme(word)) { String::new() } else { text.to_owned() }
+    if is_scheme(text) { String::new() } else { text.to_owned() }
+}
+
+/// Whether a word is an authorization scheme.
+fn is_scheme(word: &str) -> bool {
+    ["bearer", "basic", "token"].iter().any(|scheme| word.eq_ignore_ascii_case(scheme))
 }
 
 /// A URL without the user and password that it may carry.
@@ -88,7 +107,7 @@ pub(crate) fn of_literal(name: &str, value: &str, local: bool) -> Vec<String> {
     if named && text.chars().count() >= MIN_SECRET || local && is_unusual(&text) {
         // The credential without its scheme is what a server would show.
         if let Some((scheme, credential)) = text.split_once(' ')
-            && ["bearer", "basic", "token"].contains(&scheme.to_lowercase().as_str())
+            && is_scheme(scheme)
             && credential.chars().count() >= MIN_SECRET
         {
             found.push(credential.trim().to_owned());
@@ -168,7 +187,9 @@ pub(crate) fn gather(merged: &Merged, env: &BTreeMap<String, String>) -> Vec<Str
         }
         for expanded in texts.iter().filter_map(|text| expand(text, &none, env).ok()) {
             let pairs = expanded.variables.iter().zip(expanded.from_env);
-            found.extend(pairs.filter(|(variable, value)| hides_reference(name, variable, value)).map(|(_, value)| value));
+            found.extend(
+                pairs.filter(|(variable, value)| hides_reference(name, variable, value)).map(|(_, value)| value),
+            );
         }
     }
     found.sort_by(|one, two| two.len().cmp(&one.len()).then_with(|| one.cmp(two)));
@@ -200,7 +221,9 @@ pub(crate) fn shown_value(name: &str, value: &Value, local: bool) -> Value {
         // Staged files: the content is hidden, the path is not.
         Value::Object(members) => members
             .iter()
-            .map(|(key, value)| (key.clone(), if key == "content" { shown_value(name, value, local) } else { value.clone() }))
+            .map(|(key, value)| {
+                (key.clone(), if key == "content" { shown_value(name, value, local) } else { value.clone() })
+            })
             .collect::<serde_json::Map<_, _>>()
             .into(),
         other => other.clone(),
@@ -211,7 +234,8 @@ pub(crate) fn shown_value(name: &str, value: &Value, local: bool) -> Value {
 fn is_unusual(value: &str) -> bool {
     value.chars().count() >= MIN_UNNAMED
         && value.parse::<f64>().is_err()
-        && !["localhost", "production", "development", "staging", "disabled", "enabled", "default", "127.0.0.1"].contains(&value)
+        && !["localhost", "production", "development", "staging", "disabled", "enabled", "default", "127.0.0.1"]
+            .contains(&value)
 }
 
 #[cfg(test)]
@@ -221,12 +245,23 @@ mod tests {
     #[test]
     fn names_announce_secrets_by_their_words() {
         for name in [
-            "API_KEY", "X-Api-Key", "token", "GITHUB_TOKEN", "dbPassword", "Authorization", "--auth-token", "PGPASSWORD",
-            "apiKey", "client_secret", "MY_PAT", "DATABASE_DSN",
+            "API_KEY",
+            "X-Api-Key",
+            "token",
+            "GITHUB_TOKEN",
+            "dbPassword",
+            "Authorization",
+            "--auth-token",
+            "PGPASSWORD",
+            "apiKey",
+            "client_secret",
+            "MY_PAT",
+            "DATABASE_DSN",
         ] {
             assert!(is_secret_name(name), "{name}");
         }
-        for name in ["MONKEY", "MAX_TOKENS", "AUTHOR", "PATH", "KEYBOARD", "PASSAGE", "MEMORY_FILE_PATH", "", "compass"] {
+        for name in ["MONKEY", "MAX_TOKENS", "AUTHOR", "PATH", "KEYBOARD", "PASSAGE", "MEMORY_FILE_PATH", "", "compass"]
+        {
             assert!(!is_secret_name(name), "{name}");
         }
     }

@@ -12,8 +12,7 @@ use super::{
     catalog::Catalog,
     error::{ConfigError, Origin},
     layer::{Merged, Rank, Setting},
-    naming,
-    paths,
+    naming, paths,
     placeholders::{self, Meaning, meaning, pieces},
     settings::{ServerSettings, StagedFile},
     suggest::hint_for,
@@ -51,8 +50,10 @@ pub(crate) fn servers(inputs: &Inputs<'_>, warnings: &mut Vec<String>) -> Result
         return match (inputs.select, server) {
             (None | Some("all"), server) => Ok(server.into_iter().collect()),
             (Some(wanted), Some(server)) if wanted == server.name => Ok(vec![server]),
-            (Some(wanted), _) => Err(ConfigError::at(&Origin::Flag("--server"), format!("there is no server `{wanted}`"))
-                .hinting("list several under `servers:`, each with its name")),
+            (Some(wanted), _) => {
+                Err(ConfigError::at(&Origin::Flag("--server"), format!("there is no server `{wanted}`"))
+                    .hinting("list several under `servers:`, each with its name"))
+            }
         };
     }
     exclusive(inputs)?;
@@ -70,8 +71,11 @@ pub(crate) fn servers(inputs: &Inputs<'_>, warnings: &mut Vec<String>) -> Result
         if name.rank < Rank::Variables {
             warnings.push(format!("{}: `name` is not used: the keys under `servers` name the servers.", name.origin));
         } else if selected.len() > 1 {
-            return Err(ConfigError::at(&name.origin, format!("names one server, but {} are selected", selected.len()))
-                .hinting("choose one with --server <name>"));
+            return Err(ConfigError::at(
+                &name.origin,
+                format!("names one server, but {} are selected", selected.len()),
+            )
+            .hinting("choose one with --server <name>"));
         }
     }
     selected.into_iter().map(|name| Part { inputs, name: Some(name) }.read(warnings)).collect()
@@ -84,7 +88,8 @@ fn exclusive(inputs: &Inputs<'_>) -> Result<(), ConfigError> {
         let names_one = ["command", "args", "url"].contains(&path[0].as_str());
         let in_file = matches!(setting.rank, Rank::User | Rank::Project | Rank::Local);
         if let (Some(listed), true) = (listed, names_one || in_file) {
-            let message = format!("`server.{}` and `servers` ({}) cannot be used together", path.join("."), listed.origin);
+            let message =
+                format!("`server.{}` and `servers` ({}) cannot be used together", path.join("."), listed.origin);
             let hint = if in_file {
                 "move it below `servers`, under a name of its own"
             } else {
@@ -94,6 +99,29 @@ fn exclusive(inputs: &Inputs<'_>) -> Result<(), ConfigError> {
         }
     }
     Ok(())
+}
+
+/// What was said of a mapping (`env`, `headers`) of one server, lowest layer first.
+fn said<'m>(merged: &'m Merged, name: Option<&str>, mapping: &str) -> Vec<(&'m str, &'m Setting)> {
+    let own = name.map(|name| merged.below(&["servers", name, mapping]));
+    let mut all: Vec<(&str, &Setting)> = merged
+        .below(&["server", mapping])
+        .chain(own.into_iter().flatten())
+        .filter_map(|(path, setting)| Some((path.first()?.as_str(), setting)))
+        .collect();
+    all.sort_by_key(|(_, setting)| (setting.rank, setting.order));
+    all
+}
+
+/// What took effect of it: a higher layer replaces a name, and of header names every spelling.
+pub(crate) fn mapping<'m>(merged: &'m Merged, name: Option<&str>, mapping: &str) -> Vec<(&'m str, &'m Setting)> {
+    let same = |one: &str, two: &str| if mapping == "headers" { one.eq_ignore_ascii_case(two) } else { one == two };
+    let mut effective: Vec<(&str, &Setting)> = Vec::new();
+    for (word, setting) in said(merged, name, mapping) {
+        effective.retain(|(lower, _)| !same(lower, word));
+        effective.push((word, setting));
+    }
+    effective
 }
 
 /// One server: its own entry under `servers`, and what is said of every server.
@@ -118,25 +146,13 @@ impl<'p> Part<'p> {
         shared.into_iter().chain(own).max_by_key(|setting| setting.rank)
     }
 
-    /// A mapping of the server, lowest layer first.
-    fn mapping(&self, key: &str) -> Vec<(&'p str, &'p Setting)> {
-        let merged = self.inputs.merged;
-        let own = self.name.map(|name| merged.below(&["servers", name, key]));
-        let mut all: Vec<(&str, &Setting)> = merged
-            .below(&["server", key])
-            .chain(own.into_iter().flatten())
-            .filter_map(|(path, setting)| Some((path.first()?.as_str(), setting)))
-            .collect();
-        all.sort_by_key(|(_, setting)| (setting.rank, setting.order));
-        all
-    }
-
     fn text(&self, key: &str) -> Option<&'p str> {
         self.setting(key)?.value.as_str()
     }
 
     fn seconds(&self, key: &str) -> Duration {
-        let default = self.inputs.catalog.key(&["server".to_owned(), key.to_owned()]).and_then(|key| key.default.as_ref());
+        let default =
+            self.inputs.catalog.key(&["server".to_owned(), key.to_owned()]).and_then(|key| key.default.as_ref());
         let value = self.setting(key).map(|setting| &setting.value).or(default);
         Duration::from_secs(value.and_then(Value::as_u64).unwrap_or_default())
     }
@@ -153,7 +169,11 @@ impl<'p> Part<'p> {
         }
         if let (Some(setting), None) = (self.setting("args").filter(|_| !args.is_empty()), command) {
             let dotted = self.dotted("args");
-            warnings.push(format!("{}: `{dotted}` is not used: there is no `{}`.", setting.origin, self.dotted("command")));
+            warnings.push(format!(
+                "{}: `{dotted}` is not used: there is no `{}`.",
+                setting.origin,
+                self.dotted("command")
+            ));
         }
         let command: Vec<String> = match command.and_then(|setting| setting.value.as_str()) {
             Some(program) => std::iter::once(program.to_owned()).chain(args).collect(),
@@ -167,11 +187,12 @@ impl<'p> Part<'p> {
         let env = self.env(&mut origins)?;
         let headers = self.headers(&mut origins)?;
         let files = self.files(&command)?;
-        if url.is_none() && !headers.is_empty() {
-            let at = self.mapping("headers")[0].1.origin.to_string();
+        if let (None, Some((first, _))) = (&url, headers.first()) {
+            let at = &origins[&format!("headers.{first}")];
             warnings.push(format!("{at}: `{}` are only sent to a `url`, and there is none.", self.dotted("headers")));
         }
-        let given = self.inputs.merged.setting(&["name"]).filter(|name| self.name.is_none() || name.rank >= Rank::Variables);
+        let given =
+            self.inputs.merged.setting(&["name"]).filter(|name| self.name.is_none() || name.rank >= Rank::Variables);
         let name = given
             .and_then(|setting| setting.value.as_str())
             .filter(|name| !name.trim().is_empty())
@@ -221,7 +242,12 @@ impl<'p> Part<'p> {
             (Some(setting), _) | (None, Some(setting)) => Ok(setting.origin.clone()),
             (None, None) => {
                 let name = self.name.unwrap_or_default();
-                let first = self.inputs.merged.below(&["servers", name]).map(|(_, setting)| setting).min_by_key(|one| one.order);
+                let first = self
+                    .inputs
+                    .merged
+                    .below(&["servers", name])
+                    .map(|(_, setting)| setting)
+                    .min_by_key(|one| one.order);
                 let origin = first.map_or(Origin::Default, |setting| setting.origin.clone());
                 Err(ConfigError::at(&origin, format!("`servers.{name}` has neither `command` nor `url`"))
                     .hinting("add the command that starts it, or the url it answers on"))
@@ -271,10 +297,11 @@ impl<'p> Part<'p> {
 
     fn env(&self, origins: &mut BTreeMap<String, String>) -> Result<BTreeMap<String, String>, ConfigError> {
         let mut env = BTreeMap::new();
-        for (name, setting) in self.mapping("env") {
+        for (name, setting) in mapping(self.inputs.merged, self.name, "env") {
             let value = setting.value.as_str().unwrap_or_default();
             if name.contains(['=', '\0']) || value.contains('\0') {
-                let message = format!("`{}`: a name without `=` and a value without NUL are expected", self.dotted("env"));
+                let message =
+                    format!("`{}`: a name without `=` and a value without NUL are expected", self.dotted("env"));
                 return Err(ConfigError::at(&setting.origin, message));
             }
             origins.insert(format!("env.{name}"), setting.origin.to_string());
@@ -283,34 +310,32 @@ impl<'p> Part<'p> {
         Ok(env)
     }
 
-    /// Header names know no case: a higher layer replaces every spelling, one file may hold one.
     fn headers(&self, origins: &mut BTreeMap<String, String>) -> Result<Vec<(String, String)>, ConfigError> {
-        let mut headers: Vec<(&str, &Setting)> = Vec::new();
-        for (name, setting) in self.mapping("headers") {
-            let value = setting.value.as_str().unwrap_or_default();
+        let key = self.dotted("headers");
+        let said = said(self.inputs.merged, self.name, "headers");
+        for (at, (name, setting)) in said.iter().enumerate() {
             let token = |char: char| char.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(char);
-            let key = self.dotted("headers");
             if !name.chars().all(token) {
                 return Err(ConfigError::at(&setting.origin, format!("`{key}`: {name:?} is no header name"))
                     .hinting("a header is written `Name: value`"));
             }
-            if value.contains(['\r', '\n', '\0']) {
+            if setting.value.as_str().is_some_and(|value| value.contains(['\r', '\n', '\0'])) {
                 return Err(ConfigError::at(&setting.origin, format!("`{key}.{name}`: a header's value is one line")));
             }
-            if let Some(at) = headers.iter().position(|(earlier, _)| earlier.eq_ignore_ascii_case(name)) {
-                let (earlier, lower) = headers.remove(at);
-                if lower.rank == setting.rank && matches!(setting.rank, Rank::User | Rank::Project | Rank::Local) {
-                    let message = format!("`{key}.{name}` repeats `{earlier}`: header names know no case");
-                    return Err(ConfigError::at(&setting.origin, message).hinting("keep one of them"));
-                }
-                origins.remove(&format!("headers.{earlier}"));
+            let repeats = |(earlier, lower): &&(&str, &Setting)| {
+                earlier.eq_ignore_ascii_case(name) && lower.rank == setting.rank && lower.origin.line().is_some()
+            };
+            if let Some((earlier, _)) = said[..at].iter().find(repeats) {
+                let message = format!("`{key}.{name}` repeats `{earlier}`: header names know no case");
+                return Err(ConfigError::at(&setting.origin, message).hinting("keep one of them"));
             }
-            origins.insert(format!("headers.{name}"), setting.origin.to_string());
-            headers.push((name, setting));
         }
-        Ok(headers
-            .into_iter()
-            .map(|(name, setting)| (name.to_owned(), setting.value.as_str().unwrap_or_default().to_owned()))
+        let effective = mapping(self.inputs.merged, self.name, "headers").into_iter();
+        Ok(effective
+            .map(|(name, setting)| {
+                origins.insert(format!("headers.{name}"), setting.origin.to_string());
+                (name.to_owned(), setting.value.as_str().unwrap_or_default().to_owned())
+            })
             .collect())
     }
 
@@ -320,17 +345,24 @@ impl<'p> Part<'p> {
         let files: Vec<StagedFile> = setting
             .value
             .as_array()
-            .map(|files| files.iter().map(|file| StagedFile { path: member(file, "path"), content: member(file, "content") }).collect())
+            .map(|files| {
+                files
+                    .iter()
+                    .map(|file| StagedFile { path: member(file, "path"), content: member(file, "content") })
+                    .collect()
+            })
             .unwrap_or_default();
         if files.is_empty() {
             return Ok(files);
         }
         if command.is_empty() {
-            return Err(self.error("files", "files can be staged only for a server that sealmark starts")
+            return Err(self
+                .error("files", "files can be staged only for a server that sealmark starts")
                 .hinting("add `command`, or remove `files`"));
         }
         if !self.inputs.sandboxed {
-            return Err(self.error("files", "files are staged in the sandbox, which is switched off")
+            return Err(self
+                .error("files", "files are staged in the sandbox, which is switched off")
                 .hinting("remove `files`, or run with the sandbox"));
         }
         let mut seen = BTreeSet::new();
@@ -349,13 +381,16 @@ impl<'p> Part<'p> {
             let dotted = self.dotted(&key);
             let place = at.strip_prefix("flag ").unwrap_or(at);
             pieces(text).map_err(|error| {
-                ConfigError::at_text(place, format!("`{dotted}`: {error}")).maybe_hinting(error.hint().map(str::to_owned))
+                ConfigError::at_text(place, format!("`{dotted}`: {error}"))
+                    .maybe_hinting(error.hint().map(str::to_owned))
             })?;
             for word in placeholders::placeholders_of(text) {
                 match meaning(word) {
                     Meaning::Known if server.command.is_empty() => {
                         let message = format!("`{dotted}`: {{{word}}} has no value: sealmark starts no server here");
-                        return Err(ConfigError::at_text(place, message).hinting("write the real value, or add `command`"));
+                        return Err(
+                            ConfigError::at_text(place, message).hinting("write the real value, or add `command`")
+                        );
                     }
                     Meaning::Known => {}
                     Meaning::Needs(what) => {
@@ -378,7 +413,9 @@ impl<'p> Part<'p> {
 
     fn point_out_real_paths(&self, server: &ServerSettings, warnings: &mut Vec<String>) {
         // A path may hide behind a variable; what is not set says nothing yet.
-        let filled = |text: &str| placeholders::expand(text, &BTreeMap::new(), self.inputs.env).map(|expanded| expanded.text).ok();
+        let filled = |text: &str| {
+            placeholders::expand(text, &BTreeMap::new(), self.inputs.env).map(|expanded| expanded.text).ok()
+        };
         let command: Vec<String> = server.command.iter().map(|word| filled(word).unwrap_or_default()).collect();
         let env: Vec<(&str, String)> =
             server.env.iter().filter_map(|(name, value)| Some((name.as_str(), filled(value)?))).collect();

@@ -8,6 +8,7 @@ use super::{
     layer::Setting,
     resolve::Resolved,
     secrets::shown_value,
+    server::mapping,
     yaml::{Content, Node},
 };
 
@@ -59,6 +60,12 @@ fn tree(resolved: &Resolved) -> Tree {
         match key.pattern[0].as_str() {
             "server" if several => {}
             "servers" => {
+                if key.pattern[2] == "command" {
+                    // In the order of the file, whatever keys each of them has.
+                    for name in &resolved.server_names {
+                        insert(&mut root, &["servers".to_owned(), name.clone()], Tree::Map(Vec::new()));
+                    }
+                }
                 for name in &resolved.server_names {
                     server(resolved, key, name, &mut root);
                 }
@@ -67,7 +74,9 @@ fn tree(resolved: &Resolved) -> Tree {
         }
     }
     for (name, definition) in &resolved.profiles {
-        let path = |words: &[String]| ["profiles".to_owned(), name.clone()].into_iter().chain(words.iter().cloned()).collect::<Vec<_>>();
+        let path = |words: &[String]| {
+            ["profiles".to_owned(), name.clone()].into_iter().chain(words.iter().cloned()).collect::<Vec<_>>()
+        };
         if let Some((parent, origin)) = &definition.extends {
             insert(&mut root, &path(&["extends".to_owned()]), Tree::Leaf(json!(parent), origin.to_string()));
         }
@@ -95,6 +104,15 @@ fn plain(resolved: &Resolved, key: &Key, root: &mut Tree) {
         return;
     };
     let prefix: Vec<&str> = key.pattern[..fixed].iter().map(String::as_str).collect();
+    if let [server, words, _] = key.pattern.as_slice()
+        && server == "server"
+    {
+        for (word, setting) in mapping(merged, None, words) {
+            let path = [server.clone(), words.clone(), word.to_owned()];
+            insert(root, &path, leaf(&path, setting));
+        }
+        return;
+    }
     let mut found: Vec<(Vec<String>, &Setting)> = merged
         .below(&prefix)
         .map(|(rest, setting)| (key.pattern[..fixed].iter().chain(rest).cloned().collect::<Vec<_>>(), setting))
@@ -109,20 +127,19 @@ fn plain(resolved: &Resolved, key: &Key, root: &mut Tree) {
 /// A setting of one entry of `servers`, as it took effect: what is said of every server is part of it.
 fn server(resolved: &Resolved, key: &Key, name: &str, root: &mut Tree) {
     let merged = &resolved.merged;
-    let own = |rest: &[String]| ["servers".to_owned(), name.to_owned()].into_iter().chain(rest.iter().cloned()).collect::<Vec<_>>();
+    let own = |rest: &[String]| {
+        ["servers".to_owned(), name.to_owned()].into_iter().chain(rest.iter().cloned()).collect::<Vec<_>>()
+    };
     let shared = |rest: &[String]| ["server".to_owned()].into_iter().chain(rest.iter().cloned()).collect::<Vec<_>>();
     let rest = &key.pattern[2..];
     let higher = |rest: &[String]| {
         let settings = [merged.setting(&shared(rest)), merged.setting(&own(rest))];
         settings.into_iter().flatten().max_by_key(|setting| setting.rank)
     };
-    if let [mapping, _] = rest {
-        let words = merged.below(&["server", mapping]).chain(merged.below(&["servers", name, mapping]));
-        for word in words.filter_map(|(path, _)| path.first()).collect::<std::collections::BTreeSet<_>>() {
-            let rest = [mapping.clone(), word.clone()];
-            if let Some(setting) = higher(&rest) {
-                insert(root, &own(&rest), leaf(&own(&rest), setting));
-            }
+    if let [words, _] = rest {
+        for (word, setting) in mapping(merged, Some(name), words) {
+            let path = own(&[words.clone(), word.to_owned()]);
+            insert(root, &path, leaf(&path, setting));
         }
     } else if let Some(setting) = higher(rest) {
         insert(root, &own(rest), leaf(&own(rest), setting));
@@ -156,7 +173,9 @@ fn insert(at: &mut Tree, path: &[String], leaf: Tree) {
 fn nested(tree: &Tree) -> Value {
     match tree {
         Tree::Leaf(value, _) => value.clone(),
-        Tree::Map(known) => known.iter().map(|(name, below)| (name.clone(), nested(below))).collect::<Map<_, _>>().into(),
+        Tree::Map(known) => {
+            known.iter().map(|(name, below)| (name.clone(), nested(below))).collect::<Map<_, _>>().into()
+        }
     }
 }
 
@@ -204,7 +223,8 @@ fn flow(value: &Value) -> String {
         Value::String(text) => scalar(text),
         Value::Array(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
         Value::Object(members) => {
-            let members: Vec<String> = members.iter().map(|(key, value)| format!("{}: {}", scalar(key), flow(value))).collect();
+            let members: Vec<String> =
+                members.iter().map(|(key, value)| format!("{}: {}", scalar(key), flow(value))).collect();
             format!("{{ {} }}", members.join(", "))
         }
         other => other.to_string(),

@@ -35,7 +35,8 @@ pub(crate) fn of(merged: &Merged, catalog: &Catalog) -> Standing {
             ("packs".to_owned(), json!(standard), json!(kept), json!(chosen))
         } else {
             let default = key.default.clone().unwrap_or(Value::Null);
-            let effective = merged.setting(&key.pattern).map_or_else(|| default.clone(), |setting| setting.value.clone());
+            let effective =
+                merged.setting(&key.pattern).map_or_else(|| default.clone(), |setting| setting.value.clone());
             (key.dotted(), default, effective.clone(), effective)
         };
         let differs = standard != effective;

@@ -70,7 +70,9 @@ pub(crate) fn read(kind: Kind, node: &Node, registry: &Registry, notes: &mut Vec
         },
         Kind::Choice(words) => match text(node) {
             Some(word) if words.contains(&word) => Ok(json!(word)),
-            Some(word) => Err(expected().hinting(super::suggest::suggest(word, words.iter().copied()).map(did_you_mean))),
+            Some(word) => {
+                Err(expected().hinting(super::suggest::suggest(word, words.iter().copied()).map(did_you_mean)))
+            }
             None => Err(expected()),
         },
         Kind::Letter => {
@@ -93,7 +95,8 @@ pub(crate) fn read(kind: Kind, node: &Node, registry: &Registry, notes: &mut Vec
         }),
         Kind::Patterns => each(node, expected, |node| {
             let text = text(node).ok_or_else(|| item(node, "a regular expression"))?;
-            pattern(text).map_err(|why| Mismatch::new(node.line, format!("{:?} is no regular expression: {why}", cut(text))))?;
+            pattern(text)
+                .map_err(|why| Mismatch::new(node.line, format!("{:?} is no regular expression: {why}", cut(text))))?;
             Ok(json!(text))
         }),
         Kind::Formats => each(node, expected, |node| {

@@ -113,7 +113,9 @@ fn json_spelled_for_yaml(text: &str) -> Option<String> {
                 let rest = chars.as_str();
                 let unit = |at: &str| u16::from_str_radix(at.strip_prefix('u')?.get(..4)?, 16).ok();
                 let pair = unit(rest).zip(rest.get(5..).and_then(|low| unit(low.strip_prefix('\\')?)));
-                match pair.and_then(|(high, low)| char::decode_utf16([high, low]).next()?.ok().filter(|char| *char > '\u{ffff}')) {
+                match pair.and_then(|(high, low)| {
+                    char::decode_utf16([high, low]).next()?.ok().filter(|char| *char > '\u{ffff}')
+                }) {
                     Some(decoded) => {
                         out.push(decoded);
                         chars = rest[11..].chars();
@@ -177,7 +179,11 @@ impl Builder {
             Event::DocumentStart(_) => {
                 self.documents += 1;
                 if self.documents > 1 {
-                    return fail(line, "a second document (`---`) in one file".to_owned(), Some("keep one document per file"));
+                    return fail(
+                        line,
+                        "a second document (`---`) in one file".to_owned(),
+                        Some("keep one document per file"),
+                    );
                 }
             }
             Event::Scalar(text, style, anchor, tag) => {
@@ -219,7 +225,9 @@ impl Builder {
                     return fail(line, format!("nested more than {MAX_DEPTH} levels deep"), None);
                 }
                 let spelled = match &node.content {
-                    Content::Text(text) | Content::Float(text) | Content::Bool(_, text) | Content::Integer(_, text) => text.clone(),
+                    Content::Text(text) | Content::Float(text) | Content::Bool(_, text) | Content::Integer(_, text) => {
+                        text.clone()
+                    }
                     _ => String::new(),
                 };
                 self.insert(Node { line, ..node }, &spelled)?;
@@ -272,11 +280,13 @@ impl Builder {
             Some(Items::Map(entries, seen, pending)) => match pending.take() {
                 Some((key, line)) => entries.push((key, line, node)),
                 None => {
-                    if matches!(node.content, Content::Null | Content::List(_) | Content::Map(_)) && spelled.is_empty() {
+                    if matches!(node.content, Content::Null | Content::List(_) | Content::Map(_)) && spelled.is_empty()
+                    {
                         return fail(node.line, "a key must be a plain text".to_owned(), None);
                     }
                     if let Some(first) = seen.insert(spelled.to_owned(), node.line) {
-                        let message = format!("`{}` stands twice in this mapping (first in line {first})", cut(spelled));
+                        let message =
+                            format!("`{}` stands twice in this mapping (first in line {first})", cut(spelled));
                         return fail(node.line, message, Some("keep one of them"));
                     }
                     *pending = Some((spelled.to_owned(), node.line));
