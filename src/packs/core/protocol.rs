@@ -50,7 +50,10 @@ pub static CHECK: Check = Check {
                  types or by both), a reply is not a proper JSON-RPC message, or the handshake names a revision that does \
                  not exist",
             ),
-            ("inconclusive", "`tools/list` could not be asked, and not because the server had ended"),
+            (
+                "inconclusive",
+                "`tools/list` could not be asked, and not because the server had ended; or no handshake was recorded",
+            ),
             ("pass", "otherwise"),
         ],
         rules: &[

@@ -333,6 +333,13 @@ fn evidence(view: &View<'_>, found: &[Place<'_>], searched: &Searched, verdict: 
     }));
     let text = format!("{} and {} searched", count(searched.replies, "reply"), count(searched.others, "other message"));
     lines.push(plain("secret.searched", "reply", text, Verdict::Pass));
+    let dropped = view.trace.events().find_map(|(_, event)| match &event.kind {
+        EventKind::Bound { what, .. } if what.contains("kept") => Some(what),
+        _ => None,
+    });
+    lines.extend(dropped.map(|what| {
+        plain("secret.searched", "message", format!("not searched to the end, a bound was hit: {what}"), Verdict::Pass)
+    }));
     lines
 }
 
@@ -595,6 +602,14 @@ mod tests {
         run.trace.header.sandboxed = false;
         let summary = run.judged(Verdict::Na).summary;
         assert_eq!(summary, "the server's environment is not ours, so it holds no canary");
+    }
+
+    #[test]
+    fn a_search_that_a_bound_cut_short_says_so() {
+        let what = "notifications kept (7 more came)".to_owned();
+        let run = Run::new().invalid("echo").reply(vec![]).aside(0, EventKind::Bound { what, limit: 1 });
+        let line = run.judged(Verdict::Pass).evidence.pop();
+        assert!(line.is_some_and(|line| line.observed.ends_with("notifications kept (7 more came)")));
     }
 
     #[test]

@@ -144,10 +144,17 @@ pub(super) fn has_result(act: &ActView<'_>) -> bool {
 pub(super) fn verdicts<'t>(act: &ActView<'t>) -> Option<(&'t [String], Option<&'t str>)> {
     act.events().find_map(|(_, event)| match &event.kind {
         EventKind::Received { outcome: Outcome::Result { .. }, schema, sdk, .. } => {
-            Some((schema.as_slice(), sdk.as_deref()))
+            Some((apart(schema).1, sdk.as_deref()))
         }
         _ => None,
     })
+}
+
+/// What was recorded beside a reply: complaints about the message as such (its id, its framing), which stand first, and
+/// those of the revision's schema, which start with a place.
+pub(super) fn apart(complaints: &[String]) -> (&[String], &[String]) {
+    let placed = |complaint: &String| ["/", "result: ", "error: "].iter().any(|place| complaint.starts_with(place));
+    complaints.split_at(complaints.iter().position(placed).unwrap_or(complaints.len()))
 }
 
 /// The complaints that are spelled out, and how many more there were (`and 7 more`).

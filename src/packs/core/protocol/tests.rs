@@ -393,6 +393,8 @@ fn a_flood_of_noise_is_counted_and_quoted_in_part() {
     let evidence = run.judge().evidence;
     assert_eq!(evidence[10].observed, "and 490 more");
     assert!(evidence.iter().all(|line| line.observed.len() < 200));
+    let run = run.aside(0, EventKind::Bound { what: "noise lines kept (90 more came)".to_owned(), limit: 500 });
+    assert_eq!(run.judge().summary, "at least 500 lines on stdout not JSON-RPC");
 }
 
 #[test]
@@ -409,6 +411,7 @@ fn what_only_malformed_frames_provoke_is_noted() {
     run.passes();
     assert!(run.judge().evidence.iter().any(|line| line.observed.contains("1 line only after malformed input")));
     stress("batch").noise(r#"[{"jsonrpc":"2.0","id":1,"result":{}}]"#).passes();
+    stress("deep-nesting").noise("Traceback").passes();
     stress("long-string").noise("Traceback").ruled(Verdict::Part, &["protocol.stdout-noise"]);
 }
 
@@ -427,12 +430,37 @@ fn a_reply_of_the_wrong_form_is_part() {
     call().received(json!({}), both, vec![], None).ruled(Verdict::Part, &["protocol.message"]);
     call().error(json!({"code": "E1", "message": "no"})).ruled(Verdict::Part, &["protocol.message"]);
     call().error(json!({"code": -32602, "message": "no"})).passes();
-    let outcome = || Outcome::Result { is_error: None, text: String::new() };
-    let under = |id: Value| call().received(json!({"id": id, "result": {}}), outcome(), vec![], None);
-    under(json!(3.0)).passes();
-    let run = under(json!("3"));
+    let text_id = vec!["the id 3 comes back as a text".to_owned()];
+    let run = call().received(json!({}), Outcome::Result { is_error: None, text: String::new() }, text_id, None);
     run.ruled(Verdict::Part, &["protocol.message"]);
-    assert_eq!(run.judge().evidence[0].observed, r#"the request's id 3 came back as "3""#);
+    assert_eq!(run.judge().evidence[0].observed, "the id 3 comes back as a text");
+}
+
+#[test]
+fn a_note_about_the_message_is_no_breach_of_the_schema() {
+    let mut run = good();
+    for event in &mut run.trace.events {
+        if let EventKind::Received { schema, .. } = &mut event.kind {
+            schema.push("a byte order mark stands before the message".to_owned());
+        }
+    }
+    assert_eq!(run.ruled(Verdict::Part, &["protocol.message"]), "2 replies not proper JSON-RPC");
+}
+
+#[test]
+fn a_reply_past_our_own_bound_is_no_fault_of_its_form() {
+    let cut = Outcome::Malformed { why: "a message too long to be read".to_owned() };
+    let run = good().call("missing:a").event(EventKind::Bound { what: "bytes of one message".to_owned(), limit: 1 });
+    run.received(json!({}), cut, vec![], None).passes();
+}
+
+#[test]
+fn a_late_reply_is_no_stray_and_a_second_one_is() {
+    let late = || good().act(0, "handshake", Role::Handshake, "discover", "server/discover");
+    let frame = r#"{"jsonrpc":"2.0","id":3,"result":{}}"#;
+    late().event(EventKind::TimedOut { after_ms: 1 }).stray(frame).passes();
+    let answered = late().error(json!({"code": -32601, "message": "Method not found"}));
+    answered.stray(frame).ruled(Verdict::Part, &["protocol.message"]);
 }
 
 #[test]

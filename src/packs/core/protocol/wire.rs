@@ -4,17 +4,16 @@ use serde_json::Value;
 
 use super::{
     CHECK,
-    case::{Case, Found, count, method, quoted, spelled_out, verdicts},
+    case::{Case, Found, apart, count, method, quoted, spelled_out, verdicts},
 };
 use crate::{
     check::ActView,
     model::{Event, EventKind, EventRef, Outcome, Payload, Role, Verdict, trace::Transport},
 };
 
-/// Replies up to this size are read again for their id.
-const FRAME: usize = 256 * 1024;
-/// Stress variants that are valid JSON-RPC: what they draw counts like any other reply.
-const WELL_FORMED: &[&str] = &["long-string", "deep-nesting"];
+/// Stress variants that are ordinary messages: what they draw counts like any other reply. (A server may echo deep
+/// nesting, and then no parser reads its reply.)
+const ORDINARY: &[&str] = &["long-string"];
 
 impl Case<'_, '_> {
     /// Lines on stdout that are no messages. What comes after malformed input no honest client would have drawn.
@@ -35,7 +34,10 @@ impl Case<'_, '_> {
             .collect();
         let hidden = before.len() - found.len();
         if self.add_some(Verdict::Part, "stdout-noise", "protocol.stdout-noise", found, hidden) > 0 {
-            self.reason(Verdict::Part, format!("{} on stdout not JSON-RPC", count(before.len(), "line")));
+            let dropped =
+                |event: &Event| matches!(&event.kind, EventKind::Bound { what, .. } if what.starts_with("noise"));
+            let least = if self.events().any(|(_, event)| dropped(event)) { "at least " } else { "" };
+            self.reason(Verdict::Part, format!("{least}{} on stdout not JSON-RPC", count(before.len(), "line")));
         }
         let after: Vec<_> = after.into_iter().filter(|(_, line)| !is_batch_reply(line)).collect();
         if let Some((at, line)) = after.first() {
@@ -50,7 +52,7 @@ impl Case<'_, '_> {
         let mut found = Vec::new();
         for (at, event) in self.events().take_while(|(at, _)| *at < provoked) {
             if let EventKind::Stray { frame, why, .. } = &event.kind
-                && !is_unplaced_error(frame)
+                && !frame.json().is_some_and(|frame| is_unplaced_error(&frame) || self.is_late(at, &frame))
             {
                 found.push(Found::at(at, why));
             }
@@ -101,6 +103,17 @@ impl Case<'_, '_> {
         }
     }
 
+    /// Whether a message is the only reply to a request of ours, come when nobody waited for it any more.
+    fn is_late(&self, at: EventRef, frame: &Value) -> bool {
+        let before = || self.events().take_while(move |(earlier, _)| *earlier < at);
+        let asked = before().find_map(|(_, event)| match &event.kind {
+            EventKind::Sent { id: Some(id), .. } if frame.get("id") == Some(id) => event.act,
+            _ => None,
+        });
+        asked.is_some()
+            && !before().any(|(_, event)| event.act == asked && matches!(event.kind, EventKind::Received { .. }))
+    }
+
     /// The first malformed frame we sent in the graded session: what comes later may be our own doing.
     fn provoked(&self) -> EventRef {
         let acts = &self.view.trace.acts;
@@ -112,48 +125,27 @@ impl Case<'_, '_> {
     }
 }
 
-/// What is wrong with a reply as a JSON-RPC message.
+/// What is wrong with a reply as a JSON-RPC message. One that passed a bound of ours was not read, so nothing is.
 fn reply_fault(act: &ActView<'_>) -> Option<String> {
-    let sent = act.events().find_map(|(_, event)| match &event.kind {
-        EventKind::Sent { id, .. } => id.as_ref(),
-        _ => None,
-    });
+    if act.events().any(|(_, event)| matches!(event.kind, EventKind::Bound { .. })) {
+        return None;
+    }
     act.events().find_map(|(_, event)| {
-        let EventKind::Received { frame, outcome, schema, .. } = &event.kind else { return None };
-        match (outcome, schema.first()) {
-            (Outcome::Malformed { why }, _) => Some(why.clone()),
-            (Outcome::Error { .. }, Some(first)) => Some(format!("the error breaks the schema: {first}")),
-            _ => other_id(sent?, frame),
+        let EventKind::Received { outcome, schema, .. } = &event.kind else { return None };
+        let (notes, complaints) = apart(schema);
+        match outcome {
+            Outcome::Malformed { why } => Some(why.clone()),
+            Outcome::Error { .. } if !complaints.is_empty() => {
+                Some(format!("the error breaks the schema: {}", complaints[0]))
+            }
+            _ => notes.first().cloned(),
         }
     })
 }
 
-/// What a reply's id is, when it is not the request's (`1.0` is 1).
-fn other_id(sent: &Value, frame: &Payload) -> Option<String> {
-    #[derive(serde::Deserialize)]
-    struct Id {
-        id: Value,
-    }
-    let Payload::Text(text) = frame else { return None };
-    let Id { id } = (text.len() <= FRAME).then(|| serde_json::from_str(text).ok())??;
-    let same = id == *sent || (sent.is_number() && id.as_f64() == sent.as_f64());
-    (!same).then(|| format!("the request's id {sent} came back as {}", found_id(&id)))
-}
-
-fn found_id(id: &Value) -> String {
-    match id {
-        Value::String(text) => quoted(text),
-        Value::Array(_) => "an array".to_owned(),
-        Value::Object(_) => "an object".to_owned(),
-        other => other.to_string(),
-    }
-}
-
 /// An error reply that names no request: JSON-RPC's form for input that could not be tied to one.
-fn is_unplaced_error(frame: &Payload) -> bool {
-    frame.json().is_some_and(|frame| {
-        frame.get("error").is_some() && frame.get("result").is_none() && frame.get("id").is_none_or(Value::is_null)
-    })
+fn is_unplaced_error(frame: &Value) -> bool {
+    frame.get("error").is_some() && frame.get("result").is_none() && frame.get("id").is_none_or(Value::is_null)
 }
 
 /// A JSON-RPC batch of replies: the answer to the batch that the stress probe sends.
@@ -162,5 +154,5 @@ fn is_batch_reply(line: &Payload) -> bool {
 }
 
 fn is_malformed(role: Role, variant: &str) -> bool {
-    role == Role::Stress && !WELL_FORMED.contains(&variant)
+    role == Role::Stress && !ORDINARY.contains(&variant)
 }
