@@ -110,7 +110,11 @@ fn inputs(tool: Option<&Tool>, meta: Option<&Value>) -> Vec<Input> {
         frame("not-json", b"sealmark: this line is not JSON"),
         frame("id-null", br#"{"jsonrpc":"2.0","id":null,"method":"ping"}"#),
         frame("batch", br#"[{"jsonrpc":"2.0","id":"sealmark-batch","method":"ping"}]"#),
-        frame("invalid-utf8", b"{\"jsonrpc\":\"2.0\",\"id\":\"sealmark-\xff\",\"method\":\"ping\"}"),
+        // Node reads the bad byte as U+FFFD and answers; that reply is ours.
+        Input {
+            id: Some(Value::from("sealmark-\u{fffd}")),
+            ..frame("invalid-utf8", b"{\"jsonrpc\":\"2.0\",\"id\":\"sealmark-\xff\",\"method\":\"ping\"}")
+        },
         frame("blank-lines", b"\n"),
     ]
 }

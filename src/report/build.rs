@@ -213,7 +213,9 @@ fn not_covered(trace: &Trace, classes: &[(String, Class)], extra: Vec<String>, r
         .map(|(tool, class)| {
             let tool = excerpt(&redactor.apply(tool), 140);
             let why = match class.confidence {
-                Confidence::Low => excerpt(&redactor.apply(&class.reason), EXCERPT),
+                Confidence::Low => {
+                    excerpt(&redactor.apply(class.reason.strip_prefix("core only: ").unwrap_or(&class.reason)), EXCERPT)
+                }
                 _ => format!("its class is {}, and this version has no pack for it", class.kind.as_str()),
             };
             format!("tool \"{tool}\" is covered by the core checks only: {why}")

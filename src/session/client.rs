@@ -260,11 +260,22 @@ impl Session {
 
     /// Asks whether the server is still there (`ping`, in the modern era `server/discover`): any reply says so.
     pub async fn alive(&mut self, act: ActId) -> Answer {
+        let pending = self.send_alive(act).await;
+        self.wait(pending, self.bounds.call).await
+    }
+
+    /// Sends the question of [`Session::alive`] without waiting for its answer.
+    pub async fn send_alive(&mut self, act: ActId) -> Pending {
         let method = match self.era {
             Era::Legacy => "ping",
             Era::Modern => "server/discover",
         };
-        self.call(act, method, Value::Null, self.bounds.call).await
+        self.send(act, method, Value::Null).await
+    }
+
+    /// The `_meta` that every request of the modern era carries; none in the legacy ones.
+    pub fn meta(&self) -> Option<Value> {
+        self.dressed(Value::Null).get("_meta").cloned()
     }
 
     /// Whether the process lives and its stdout is open, or the endpoint can still be reached.

@@ -32,6 +32,30 @@ const PAUSE: Duration = Duration::from_secs(2);
 /// How long ending a session, or answering a request of the server, may take.
 const COURTESY: Duration = Duration::from_secs(2);
 
+/// What an address answers to a bare GET: its HTTP status, none when nothing answers within two seconds. Asked before and
+/// after a server is launched, so a certificate is not looked at.
+pub async fn status(url: &str) -> Option<u16> {
+    provider();
+    let client = Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .no_proxy()
+        .tls_certs_only([])
+        .tls_danger_accept_invalid_certs(true)
+        .timeout(COURTESY)
+        .build()
+        .ok()?;
+    let asked = client.get(url).header("accept", "text/event-stream, application/json").send().await.ok()?;
+    Some(asked.status().as_u16())
+}
+
+/// reqwest panics when it finds no crypto provider.
+fn provider() {
+    if rustls::crypto::CryptoProvider::get_default().is_none() {
+        // One that another thread installed meanwhile is as good.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+    }
+}
+
 /// An endpoint and the requests under way.
 #[derive(Debug)]
 pub(super) struct Http {
@@ -90,10 +114,7 @@ impl Http {
             // A plain connection must not fail where no CA bundle is installed.
             builder = builder.tls_certs_only([]);
         }
-        if rustls::crypto::CryptoProvider::get_default().is_none() {
-            // A provider that another thread installed meanwhile is as good.
-            let _ = rustls::crypto::ring::default_provider().install_default();
-        }
+        provider();
         let client = builder.build().map_err(|error| SessionError::Client { why: with_causes(&error) })?;
         let (slots, state) = (Semaphore::new(PARALLEL), Mutex::default());
         let endpoint = Arc::new(Endpoint { client, url, headers, inbox: inbox.clone(), slots, state });

@@ -23,6 +23,7 @@ mod weight;
 
 pub use client::{Answer, Bounds, HttpTarget, Link, Pending, Reply, Session};
 pub use error::{SessionError, StartFailure};
+pub use http::status as http_status;
 pub use lifecycle::{Opened, OtherEra, open_server};
 pub use recorder::Recorder;
 pub use tokens::Tokens;

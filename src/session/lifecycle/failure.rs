@@ -53,6 +53,13 @@ pub(super) async fn of_process(
     StartFailure { reason, hint: hint.map(str::to_owned), exit, stderr }
 }
 
+/// A server that had shaken hands before and does not do so again.
+pub(super) fn again(session: Session, reason: String) -> StartFailure {
+    let stderr = session.stderr();
+    session.kill();
+    StartFailure { reason, hint: None, exit: None, stderr }
+}
+
 /// An endpoint that shook no hands, seen from the act that settles it.
 pub(super) fn of_endpoint(
     recorder: &Recorder,

@@ -78,6 +78,39 @@ pub async fn open_server(
     opened
 }
 
+/// Opens the server once more, in an era it is known to speak: for a replay, or to go on after a crash.
+///
+/// # Errors
+/// When it does not shake hands this time.
+pub async fn reopen(
+    link: &Link,
+    purpose: &str,
+    (era, revision): (Era, Revision),
+    recorder: &Recorder,
+    tokens: &Tokens,
+    bounds: Bounds,
+) -> Result<Session, StartFailure> {
+    let mut session = Session::open(link, purpose, recorder, tokens, bounds).await?;
+    session.set_era(era, revision);
+    if era == Era::Modern {
+        return Ok(session);
+    }
+    let pending = initialize(recorder, &mut session, "initialize-again").await;
+    let answer = session.wait(pending, bounds.connect).await;
+    let read = answer.reply().map(|reply| replies::initialization(reply, &outcome(recorder, reply)));
+    match read {
+        Some(Initialization::Done { revision, word }) => {
+            session.set_era(Era::Legacy, revision);
+            session.set_word(word);
+            let act = act(recorder, &session, "initialized-again", Era::Legacy);
+            session.notify(act, "notifications/initialized", Value::Null).await;
+            Ok(session)
+        }
+        Some(Initialization::Refused(why)) => Err(failure::again(session, why)),
+        None => Err(failure::again(session, "the server did not shake hands again".to_owned())),
+    }
+}
+
 /// Notes a step of the handshake.
 fn act(recorder: &Recorder, session: &Session, variant: &str, era: Era) -> ActId {
     recorder.act(Act {
