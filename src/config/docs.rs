@@ -98,7 +98,7 @@ pub(crate) fn of(catalog: &Catalog) -> String {
         out.push_str(&format!("| `{{{name}}}` | {about} |\n"));
     }
     out.push_str("| `${VAR}`, `${VAR:-default}` | a variable of your environment when the run starts; it is hidden in every report. The default is taken when the variable is not set or empty |\n");
-    out.push_str("| `$${` | a literal `${` |\n\nOther words in braces stay as they are, with a warning.\n");
+    out.push_str("| `$${` | a literal `${` |\n\nOther words in braces stay as they are, with a warning; words that stand for a target this version does not have\n(`{dsn}`, `{sqlite_path}`, `{upstream}` and their like) are errors.\n");
     out
 }
 

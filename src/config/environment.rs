@@ -79,7 +79,8 @@ pub(crate) fn variables(
         }
         let words: Vec<&str> = rest.split("__").collect();
         let origin = Origin::Variable(name.clone());
-        let found = find(&catalog.root, &words, servers).and_then(|path| Some((path.clone(), catalog.key(&path)?)));
+        let found =
+            find(&catalog.root, &words, servers, catalog).and_then(|path| Some((path.clone(), catalog.key(&path)?)));
         match found {
             Some((path, key)) if key.env => {
                 let value = match text.as_str() {
@@ -121,7 +122,7 @@ fn read(
 }
 
 /// The path that the words of a variable name; the user's words keep the case they have there.
-fn find(branch: &Branch, words: &[&str], servers: &BTreeSet<String>) -> Option<KeyPath> {
+fn find(branch: &Branch, words: &[&str], servers: &BTreeSet<String>, catalog: &Catalog) -> Option<KeyPath> {
     let (first, rest) = match words {
         [] => return matches!(branch, Branch::Leaf(_)).then(KeyPath::new),
         [first, rest @ ..] => (*first, rest),
@@ -133,7 +134,14 @@ fn find(branch: &Branch, words: &[&str], servers: &BTreeSet<String>) -> Option<K
         Branch::Leaf(_) => return None,
         Branch::Section(known) => {
             let wanted = first.to_uppercase();
-            let (word, below) = known.iter().find(|(word, _)| variable_word(word) == wanted)?;
+            let alias = |below: &Branch| match below {
+                Branch::Leaf(index) => catalog.keys[*index].alias.map(variable_word),
+                _ => None,
+            };
+            let is_it = |(word, below): &&(String, Branch)| {
+                variable_word(word) == wanted || alias(below).is_some_and(|alias| alias == wanted)
+            };
+            let (word, below) = known.iter().find(is_it)?;
             (word.clone(), below, rest)
         }
         // The last word of the user's takes the double underscores that remain.
@@ -146,7 +154,7 @@ fn find(branch: &Branch, words: &[&str], servers: &BTreeSet<String>) -> Option<K
         Branch::Named(_, below) => (first.to_owned(), &**below, rest),
     };
     let mut path = vec![word];
-    path.extend(find(below, rest, servers)?);
+    path.extend(find(below, rest, servers, catalog)?);
     Some(path)
 }
 

@@ -25,6 +25,7 @@ mod suggest;
 #[cfg(test)]
 mod tests;
 mod value;
+mod vetting;
 mod yaml;
 
 pub use catalog::{KeyFacts, keys};
@@ -36,7 +37,7 @@ pub use layer::Merged;
 pub use paths::absolutize;
 pub use placeholders::{Expanded, PLACEHOLDERS, expand, placeholders_of};
 pub use profiles::{ProfileFacts, profiles, profiles_text};
-pub use resolve::{Request, Resolved, resolve};
+pub use resolve::{Request, Resolved, resolve, user_config_path};
 pub use schema::schema;
 pub(crate) use secrets::shown_arguments;
 pub use secrets::{REDACTED, is_secret_name, shown};

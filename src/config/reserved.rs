@@ -28,6 +28,7 @@ const PLANNED: &[&str] = &[
     "fs",
     "exec",
     "active",
+    "yes",
     "ci",
     "output.fail_on",
     "output.baseline",

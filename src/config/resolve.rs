@@ -87,6 +87,18 @@ impl Resolved {
     }
 }
 
+/// Where the user's file lies: `$XDG_CONFIG_HOME/sealmark/config.yaml`, below `~/.config` when that is not set;
+/// `%APPDATA%` on Windows.
+pub fn user_config_path(env: &BTreeMap<String, String>) -> Option<PathBuf> {
+    let dir = |name: &str| env.get(name).map(PathBuf::from).filter(|dir| dir.is_absolute());
+    let base = if cfg!(windows) {
+        dir("APPDATA")
+    } else {
+        dir("XDG_CONFIG_HOME").or_else(|| dir("HOME").map(|home| home.join(".config")))
+    };
+    base.map(|base| base.join("sealmark").join("config.yaml"))
+}
+
 /// Resolves an invocation. Reads the named files and nothing else; looks at paths that a command names.
 ///
 /// # Errors

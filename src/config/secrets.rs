@@ -209,8 +209,13 @@ fn texts(value: &Value) -> Vec<String> {
 
 /// A server's setting as it may be shown: `name` is its last word.
 pub(crate) fn shown_value(name: &str, value: &Value, local: bool) -> Value {
-    let hidden = |text: &str| local && !literal(text).is_empty();
+    // A choice of words is no secret.
+    let hidden = |text: &str| local && name != "cwd" && !literal(text).is_empty();
     match value {
+        // It must load again.
+        Value::String(text) if name == "url" && hidden(text) => {
+            Value::from(format!("{}://{REDACTED}", text.split_once("://").map_or("http", |(scheme, _)| scheme)))
+        }
         Value::String(text) if hidden(text) => Value::from(REDACTED),
         Value::String(text) => Value::from(shown(name, text)),
         Value::Array(items) if name == "args" && !local => {

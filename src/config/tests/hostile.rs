@@ -135,6 +135,10 @@ proptest! {
     fn no_file_makes_the_resolver_panic(text in "(server|servers|checks|output|profiles|tools|: |\\n|  |\\{|\\}|\\[|\\]|, |a|\\$\\{|~){0,24}") {
         let _ = Case::yaml(&text).run();
     }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
 
     #[test]
     fn any_text_survives_printing(text in any::<String>()) {

@@ -165,6 +165,28 @@ fn an_empty_variable_is_not_set_and_null_resets() {
 }
 
 #[test]
+fn another_spelling_of_a_key_has_a_variable_too() {
+    let settings = Case::new().env("SEALMARK_OUTPUT__FORMATS", "sarif").resolve().settings;
+    assert_eq!((settings.output.formats, settings.warnings.len()), (vec![Format::Sarif], 0));
+}
+
+#[test]
+fn the_users_file_lies_where_the_platform_keeps_such_files() {
+    let path = |pairs: &[(&str, &str)]| {
+        let env = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
+        crate::config::user_config_path(&env).map(|path| path.display().to_string())
+    };
+    if cfg!(not(windows)) {
+        assert_eq!(path(&[("XDG_CONFIG_HOME", "/x"), ("HOME", "/h")]).as_deref(), Some("/x/sealmark/config.yaml"));
+        assert_eq!(
+            path(&[("XDG_CONFIG_HOME", "relative"), ("HOME", "/h")]).as_deref(),
+            Some("/h/.config/sealmark/config.yaml")
+        );
+        assert_eq!(path(&[]), None);
+    }
+}
+
+#[test]
 fn flags_that_repeat_make_one_list() {
     let case = Case::yaml("packs: [trial]")
         .flag("--pack", "packs", "core")

@@ -122,6 +122,20 @@ fn secrets_are_hidden_and_references_are_not() {
 }
 
 #[test]
+fn what_a_local_file_says_is_hidden_and_still_loads() {
+    let case = Case::new().file(
+        "sealmark.local.yaml",
+        "server: { command: /home/me/bin/x, args: [--data, hidden-data], url: 'https://internal.example/mcp', cwd: project, files: [{ path: '{sandbox}/a', content: hidden-text }] }",
+    );
+    let printed = show(&case.resolve(), true);
+    for hidden in ["/home/me", "hidden-", "internal"] {
+        assert!(!printed.contains(hidden), "{printed}");
+    }
+    let server = &again(&printed).settings.servers[0];
+    assert_eq!((server.url.as_deref(), server.cwd_project), (Some("https://<redacted>"), true));
+}
+
+#[test]
 fn hidden_characters_are_printed_as_escapes() {
     let printed =
         show(&Case::yaml("name: \"a\\u202eb\\u001b[31m\\U000E0041\"\nserver: { command: x }\n").resolve(), true);
