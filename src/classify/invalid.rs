@@ -306,7 +306,7 @@ impl<'s> Maker<'s> {
             }
             if let Some(most) = size("maxItems").filter(|most| *most <= 64) {
                 let item = parts.iter().find_map(|part| part.get("items").filter(|items| items.is_object()));
-                let item = item.map_or_else(|| Value::from(TEXT), |item| one_item(item));
+                let item = item.map_or_else(|| Value::from(TEXT), one_item);
                 let items = (0..=most).map(|at| numbered(&item, at)).collect();
                 found.push(("too-long", Value::Array(items), format!("has more than {most} items")));
             }

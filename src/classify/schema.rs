@@ -2,6 +2,7 @@
 //!
 //! `No` and `Yes` hold for every reading of the schema (its dialect, whether formats are asserted); everything else is `Unsure`.
 
+mod containers;
 mod equal;
 mod pattern;
 mod walk;

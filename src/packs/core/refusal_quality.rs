@@ -42,7 +42,10 @@ pub static CHECK: Check = Check {
             ("refusal.routes", "a refusal matches one of the patterns"),
             ("refusal.bare", "no refusal of the tool does either"),
         ],
-        probes: &[("invalid-calls", "the calls of `robust-input` that a tool refused; the unknown tool is left out")],
+        probes: &[(
+            "invalid-calls",
+            "the calls of `robust-input` that a tool refused; left out are the unknown tool and `arguments` that are no object, which the SDK answers",
+        )],
         fix: "Say which parameter is wrong, what was expected, and what to use instead: `depth must be between 1 and 5`, `use list_files to \
               find the path first`.",
         false_positives: "A refusal in another language than English, or one that gives the remedy only in a link, is not recognised: add a \
@@ -62,6 +65,7 @@ pub static CHECK: Check = Check {
             r"\bvalid (?:values|options)\b",
             r"\bone of\b",
             r"\ballowed\b",
+            r"\bof type\b",
             r"\bsupported\b",
             r"\bsee\b",
             r"\btry\b",
@@ -85,9 +89,7 @@ struct Refusals<'t> {
 fn judge(view: &View<'_>) -> Judgement {
     let patterns: Vec<Regex> = view.texts("patterns").iter().filter_map(|pattern| compiled(pattern)).collect();
     let mut tools: BTreeMap<&str, Refusals<'_>> = BTreeMap::new();
-    for act in
-        view.acts("invalid-calls").filter(|act| act.act.role == Role::Graded && act.act.variant != "unknown-tool")
-    {
+    for act in view.acts("invalid-calls").filter(|act| about_a_parameter(act)) {
         let (Some(tool), Some(reading)) = (act.act.tool.as_deref(), read(view.trace, &act)) else { continue };
         // A call that was carried out was not refused, whatever its error says.
         if !matches!(reading.manner, Manner::Refused | Manner::RefusedInText) || reading.used.is_some() {
@@ -157,6 +159,11 @@ fn line(tool: Option<&str>, act: &ActView<'_>, observed: String, rule: &'static 
     }
 }
 
+/// Whether a call is wrong in a parameter, so that the tool and not the SDK words the refusal.
+fn about_a_parameter(act: &ActView<'_>) -> bool {
+    act.act.role == Role::Graded && act.act.variant != "unknown-tool" && !act.act.variant.starts_with("arguments-")
+}
+
 /// How a refusal helps, if it does.
 fn helps(variant: &str, text: &str, patterns: &[Regex]) -> Option<&'static str> {
     let parameter = variant.split_once(':').map(|(_, parameter)| parameter.rsplit('.').next().unwrap_or(parameter));
@@ -194,7 +201,7 @@ mod tests {
         let mut script = Script::new(&["a", "b"]);
         script.refused("a", "missing:path", "Invalid arguments");
         script.refused("a", "wrong-type:path", "path is wrong");
-        script.refused("b", "arguments-array", "Use an object for arguments");
+        script.refused("b", "missing:path", "Use list_files first");
         let judgement = script.judge(&CHECK);
         assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:?}");
         let rules: Vec<&str> = judgement.evidence.iter().map(|line| line.rule).collect();
@@ -220,6 +227,7 @@ mod tests {
         let mut script = Script::new(&["a"]);
         script.accepted("a", "missing:path", "fine");
         script.refused("a", "unknown-tool", "Unknown tool, see the list");
+        script.refused("a", "arguments-array", "Invalid request parameters");
         script.refused("a", "unknown-key", "ENOENT: no such file or directory, use another");
         assert_eq!(script.judge(&CHECK).verdict, Verdict::Na);
     }

@@ -3,13 +3,14 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::robust::{
+    lines::{Lines, changed, split},
     outcome::{Fate, Sessions},
     reading::{Manner, Reading, read},
     survival::{Stress, between_batches, cut, listed, stress},
 };
 use crate::{
     check::{ActView, Check, Explain, Scope, View},
-    model::{EventKind, Judgement, Line, Role, SessionId, Severity, Verdict},
+    model::{Judgement, Line, Role, SessionId, Severity, Verdict},
 };
 
 /// Evidence lines that are not clean; what is beyond is counted.
@@ -115,45 +116,6 @@ struct Graded<'t> {
     fate: Fate,
     /// What became of the original, where a repetition stands for it.
     before: Option<(ActView<'t>, Fate)>,
-}
-
-/// Lines under construction: one per tool, kind and rule.
-#[derive(Default)]
-struct Lines {
-    found: Vec<(Line, Vec<String>, String)>,
-    at: HashMap<(Option<String>, String, &'static str), usize>,
-}
-
-impl Lines {
-    fn add(&mut self, act: &ActView<'_>, rule: &'static str, verdict: Verdict, observed: String) {
-        let (kind, parameter) = split(&act.act.variant);
-        let key = (act.act.tool.clone(), kind.to_owned(), rule);
-        let at = *self.at.entry(key).or_insert_with(|| {
-            let received = act.reply().map(|(at, _)| at);
-            let line = Line {
-                probe: kind.to_owned(),
-                tool: act.act.tool.clone(),
-                sent: act.sent(),
-                received,
-                observed: String::new(),
-                rule,
-                verdict,
-            };
-            self.found.push((line, Vec::new(), observed));
-            self.found.len() - 1
-        });
-        self.found[at].1.push(parameter.to_owned());
-    }
-
-    fn finish(self) -> Vec<Line> {
-        let told = |(mut line, parameters, observed): (Line, Vec<String>, String)| {
-            let named: Vec<&str> =
-                parameters.iter().map(String::as_str).filter(|parameter| !parameter.is_empty()).collect();
-            line.observed = if named.is_empty() { observed } else { format!("{observed} ({})", listed(&named)) };
-            line
-        };
-        self.found.into_iter().map(told).collect()
-    }
 }
 
 /// What the graded calls came to.
@@ -370,22 +332,6 @@ fn faults(act: &ActView<'_>, reading: &Reading, wrote: &[String], lines: &mut Li
     lenient || reading.leak.is_some() || reading.manner == Manner::Malformed
 }
 
-/// Files of the sandbox's working directory that changed during a call, caches and logs left out.
-fn changed(act: &ActView<'_>) -> Vec<String> {
-    let kept = |path: &str| {
-        let inside = ["{sandbox}/", "{dir}/", "{canary}/"].iter().any(|place| path.starts_with(place));
-        let habit = path.ends_with(".log")
-            || path.ends_with("log.jsonl")
-            || ["/.git/", "/__pycache__/", "/.cache/", "/node_modules/"].iter().any(|part| path.contains(part));
-        inside && !habit
-    };
-    let events = act.events().filter_map(|(_, event)| match &event.kind {
-        EventKind::FileChanged { path, change } if kept(path) => Some(format!("{path} ({change})")),
-        _ => None,
-    });
-    events.collect()
-}
-
 /// Sessions that ended under calls which, repeated alone, end nothing.
 fn unnamed_ends(graded: &[Graded<'_>], told: &HashSet<SessionId>) -> Vec<(SessionId, Line)> {
     let mut found: Vec<(SessionId, Line)> = Vec::new();
@@ -497,11 +443,6 @@ fn cap(evidence: &mut Vec<Line>) {
 fn informing(probe: &str, act: Option<&ActView<'_>>, observed: String, rule: &'static str) -> Line {
     let (sent, received) = (act.and_then(ActView::sent), act.and_then(ActView::reply).map(|(at, _)| at));
     Line { probe: probe.to_owned(), tool: None, sent, received, observed, rule, verdict: Verdict::Pass }
-}
-
-/// `wrong-type:path` → (`wrong-type`, `path`).
-fn split(variant: &str) -> (&str, &str) {
-    variant.split_once(':').unwrap_or((variant, ""))
 }
 
 fn plural(count: usize, thing: &str) -> String {

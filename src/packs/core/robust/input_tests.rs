@@ -6,7 +6,7 @@ use super::{
     super::robust::script::{Script, error, exit, reply, silence},
     *,
 };
-use crate::model::Outcome;
+use crate::model::{EventKind, Outcome};
 
 fn rules(judgement: &Judgement) -> Vec<&'static str> {
     judgement.evidence.iter().map(|line| line.rule).collect()

@@ -33,7 +33,7 @@ static LOOKED_UP: LazyLock<Regex> = LazyLock::new(|| {
 /// as text: an error that looked it up shows that it was taken for a valid one.
 pub(in super::super) fn used(text: &str, wrong: Option<&str>) -> Option<String> {
     if let Some(found) = WENT_AHEAD.find(text) {
-        return Some(found.as_str().to_owned());
+        return Some(around(text, found.start(), found.end()));
     }
     let wrong = wrong?;
     let line = text.lines().find(|line| stands_in(line, wrong) && LOOKED_UP.is_match(line))?;
@@ -41,7 +41,16 @@ pub(in super::super) fn used(text: &str, wrong: Option<&str>) -> Option<String> 
     let validates = ["expected", "must be", "should be", "not of type", "invalid type", "validation"]
         .iter()
         .any(|word| line.to_lowercase().contains(word));
-    (!validates).then(|| line.trim().to_owned())
+    (!validates)
+        .then(|| LOOKED_UP.find(line).map_or_else(|| line.to_owned(), |found| around(line, found.start(), found.end())))
+}
+
+/// A finding with some of the line it stands in.
+fn around(text: &str, start: usize, end: usize) -> String {
+    let line = text[..start].rfind('\n').map_or(0, |at| at + 1);
+    let before: Vec<char> = text[line..start].chars().rev().take(60).collect();
+    let after = text[end..].lines().next().unwrap_or_default().chars().take(80);
+    before.into_iter().rev().chain(text[start..end].chars()).chain(after).collect::<String>().trim().to_owned()
 }
 
 /// Whether `value` stands in a line, not as part of a longer word or number.
