@@ -15,7 +15,7 @@ use super::{
 };
 
 /// Variables of that prefix that are no settings: what we put into the environment of a server ourselves.
-pub const IGNORED_VARIABLES: &[&str] = &["SEALMARK_CANARY", "SEALMARK_FAKE_API_KEY"];
+pub const IGNORED_VARIABLES: &[&str] = &["SEALMARK_CANARY", "SEALMARK_FAKE_API_KEY", "SEALMARK_RUN"];
 
 const PREFIX: &str = "SEALMARK_";
 

@@ -71,7 +71,10 @@ pub(super) fn prepare(
             cwd: own.filter(|_| !server.cwd_project).map_or_else(|| server.base.clone(), |own| own.work().to_owned()),
             env: vars.into_iter().collect(),
             low_priority: false,
-            marker: tokens.value(TokenKind::Canary).to_owned(),
+            marker: own.map_or_else(
+                || tokens.value(TokenKind::Probe).to_owned(),
+                |own| own.dir().display().to_string(),
+            ),
         }
     });
     let http = url.map(|url| HttpTarget { url, headers });
