@@ -71,6 +71,11 @@ pub struct ServerSettings {
     pub start_timeout: Duration,
     /// Line of the config file where the server's `command` or `url` stands, from 1.
     pub line: Option<u32>,
+    /// Where relative paths of the command and its arguments start: the directory of the file that names the server,
+    /// the working directory for flags and variables.
+    pub base: PathBuf,
+    /// Where each part stands, by its key below the server (`command`, `env.API_KEY`): `sealmark.yaml:9`, `flag --start`.
+    pub origins: BTreeMap<String, String>,
 }
 
 /// A file written into the sandbox before the server starts.
@@ -141,7 +146,7 @@ impl Format {
         [Self::Text, Self::Json, Self::Markdown, Self::Junit, Self::Sarif, Self::Summary, Self::Badge, Self::Shields];
 
     /// The word on the command line and in the configuration.
-    pub fn as_str(self) -> &'static str {
+    pub const fn as_str(self) -> &'static str {
         match self {
             Self::Text => "text",
             Self::Json => "json",
