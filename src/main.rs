@@ -3,8 +3,9 @@
 use std::process::ExitCode;
 
 use sealmark::{
-    app::{Exit, command_line, completions, console, describe, explain, list_checks, man},
+    app::{Exit, command_line, completions, config_cmd, console, describe, explain, list_checks, man},
     cli::Command,
+    config,
 };
 
 fn main() -> ExitCode {
@@ -18,7 +19,9 @@ fn dispatch(command: Command) -> Exit {
     match command {
         Command::ListChecks(args) => list_checks::list_checks(&args),
         Command::Explain(args) => explain::explain(&args),
-        Command::Describe(args) if args.json => describe::print(&describe::document(serde_json::json!([]))),
+        Command::Describe(args) if args.schema => describe::print(&config::schema()),
+        Command::Describe(_) => describe::print(&describe::document(serde_json::json!(config::keys()))),
+        Command::Config(command) => config_cmd::config(&command),
         Command::Completions(args) => completions::completions(&args),
         Command::Man(args) => man::man(&args),
         _ => {

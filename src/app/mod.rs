@@ -2,6 +2,7 @@
 
 pub mod command_line;
 pub mod completions;
+pub mod config_cmd;
 pub mod console;
 pub mod describe;
 pub mod exit;
@@ -10,5 +11,6 @@ pub mod list_checks;
 pub mod man;
 pub mod nearest;
 pub mod pages;
+pub mod request;
 
 pub use exit::Exit;
