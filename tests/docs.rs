@@ -10,7 +10,11 @@ fn docs() -> PathBuf {
 
 /// Every generated file: path below `docs/`, content.
 fn generated() -> Vec<(String, String)> {
-    pages::all()
+    let json = |value: serde_json::Value| format!("{value:#}\n");
+    let mut files = pages::all();
+    files.push(("config.md".to_owned(), sealmark::config::markdown()));
+    files.push(("config.schema.json".to_owned(), json(sealmark::config::schema())));
+    files
 }
 
 #[test]

@@ -1,5 +1,7 @@
 //! Who may import whom: reads `crate::` paths in `src/` and fails on an upward, unknown or circular one.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,

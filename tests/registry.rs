@@ -1,5 +1,7 @@
 //! The registry's house rules: every check file is registered, described in full, and has recordings that prove it.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,

@@ -2,6 +2,8 @@
 //!
 //! `TOY=poison cargo test --test toys` runs the rows whose name contains that word.
 
+#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 use std::{
     collections::{BTreeMap, VecDeque},
     ffi::OsString,
@@ -10,7 +12,10 @@ use std::{
     net::TcpListener,
     path::{Path, PathBuf},
     process::{Child, Command, Stdio},
-    sync::Mutex,
+    sync::{
+        Mutex,
+        mpsc::{Receiver, channel},
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -208,15 +213,30 @@ fn watch(mut child: Child, bound: Duration) -> Ended {
         }
         thread::sleep(Duration::from_millis(10));
     };
-    Ended { code, stdout: stdout.join().unwrap(), stderr: stderr.join().unwrap(), peak_kib, late }
+    Ended { code, stdout: rest(&stdout), stderr: rest(&stderr), peak_kib, late }
 }
 
-fn drain(mut pipe: impl Read + Send + 'static) -> thread::JoinHandle<String> {
+/// Reads a pipe to its end beside the run.
+fn drain(mut pipe: impl Read + Send + 'static) -> Receiver<Vec<u8>> {
+    let (sender, receiver) = channel();
     thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = pipe.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+        let mut chunk = vec![0; 65536];
+        while let Ok(read) = pipe.read(&mut chunk) {
+            if read == 0 || sender.send(chunk[..read].to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    receiver
+}
+
+/// What the pipe held. A process that was left behind may hold it open for ever, so the wait is bounded.
+fn rest(pipe: &Receiver<Vec<u8>>) -> String {
+    let mut bytes = Vec::new();
+    while let Ok(chunk) = pipe.recv_timeout(Duration::from_secs(2)) {
+        bytes.extend(chunk);
+    }
+    String::from_utf8_lossy(&bytes).into_owned()
 }
 
 fn high_water(status: &str) -> u64 {

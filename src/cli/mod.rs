@@ -41,7 +41,6 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Debug, Clone, Subcommand)]
-#[expect(clippy::large_enum_variant, reason = "one value per process, moved once")]
 pub enum Command {
     /// Grade the configured servers and print the report
     ///
@@ -147,6 +146,7 @@ pub struct DescribeArgs {
 
 /// `config`.
 #[derive(Debug, Clone, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "one value per process, moved once")]
 pub enum ConfigCommand {
     /// Print the merged configuration
     ///

@@ -138,6 +138,17 @@ pub struct Act {
     pub replay: bool,
 }
 
+impl Act {
+    /// Whether it asks for that era's handshake. A second process that became the graded one was asked as the other era's.
+    pub fn opens(&self, era: Era) -> bool {
+        let variants = match era {
+            Era::Modern => ["discover", "discover-again"],
+            Era::Legacy => ["initialize", "initialize-other-era"],
+        };
+        self.probe == "handshake" && variants.contains(&self.variant.as_str())
+    }
+}
+
 /// Bytes as they came, or what is left of bytes too large to keep.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -339,7 +339,8 @@ impl Inbox {
             Step::Answer(key) => self.answer(&key, value, arrived, source),
             Step::Stray(why) => {
                 if self.room(Kind::Stray) {
-                    self.push(None, EventKind::Stray { frame: arrived.frame, why, hits: arrived.hits });
+                    let act = source.paired.and_then(|key| self.act_of(key));
+                    self.push(act, EventKind::Stray { frame: arrived.frame, why, hits: arrived.hits });
                 }
             }
             Step::Serve { method, answer } => {

@@ -42,10 +42,10 @@ impl Surface {
             Some(revision) => revision.era() == Era::Modern,
             None => acts.iter().any(|(act, events)| act.variant == "discover" && result(events).is_some()),
         };
-        let variant = if modern { "discover" } else { "initialize" };
+        let era = if modern { Era::Modern } else { Era::Legacy };
         let reply = acts
             .iter()
-            .filter(|(act, _)| act.probe == "handshake" && act.variant == variant)
+            .filter(|(act, _)| act.opens(era))
             .find_map(|(_, events)| result(events));
         let Some((at, mut fields)) = reply else { return };
         let mut take = |key: &str| fields.remove(key).and_then(lenient::value);

@@ -174,7 +174,7 @@ impl<'t> Case<'_, 't> {
             self.note("handshake", "protocol.handshake", Found::of(&act, text));
         }
         self.sdk(&act, sdk);
-        if header.revision.is_none() && header.revision_text.is_some() && act.act.variant == "initialize" {
+        if header.revision.is_none() && header.revision_text.is_some() && act.act.opens(Era::Legacy) {
             let text = format!("names {}, which is no revision of the protocol", self.revision());
             self.add(Verdict::Part, "handshake", "protocol.revision", vec![Found::of(&act, &text)]);
             self.reason(Verdict::Part, format!("the handshake {text}"));
@@ -334,9 +334,9 @@ impl<'t> Case<'_, 't> {
 
     fn other_era(&mut self) {
         let Some((era, revision)) = &self.view.trace.header.other_era else { return };
-        let era = if *era == Era::Modern { "modern" } else { "legacy" };
-        let variant = if era == "modern" { "discover" } else { "initialize" };
-        let act = self.view.acts("handshake").filter(|act| act.act.variant == variant).find(has_result);
+        let asked = *era;
+        let era = if asked == Era::Modern { "modern" } else { "legacy" };
+        let act = self.view.acts("handshake").filter(|act| act.act.opens(asked)).find(has_result);
         let state = match act.as_ref().and_then(verdicts) {
             Some(([first, ..], _)) => format!("breaks the schema: {first}"),
             _ => "ok".to_owned(),

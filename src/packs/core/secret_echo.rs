@@ -85,7 +85,7 @@ const LINES: usize = 12;
 const NAME: usize = 80;
 
 fn judge(view: &View<'_>) -> Judgement {
-    if !view.trace.header.sandboxed {
+    if !view.trace.header.canaries {
         return Judgement::bare(Verdict::Na, "the server's environment is not ours, so it holds no canary");
     }
     let found = places(view);
@@ -393,7 +393,7 @@ mod tests {
     impl Run {
         /// A server with two tools that has shaken hands and listed them.
         fn new() -> Self {
-            let header = Header { sandboxed: true, graded: Some(SessionId(0)), ..Header::default() };
+            let header = Header { sandboxed: true, canaries: true, graded: Some(SessionId(0)), ..Header::default() };
             let mut surface = Surface { capabilities: Some(json!({"tools": {}})), ..Surface::default() };
             surface.tools.asked = true;
             for name in ["echo", "get-env"] {
@@ -599,7 +599,7 @@ mod tests {
     #[test]
     fn an_environment_that_is_not_ours_is_not_applicable() {
         let mut run = Run::new().invalid("echo").reply(vec![]);
-        run.trace.header.sandboxed = false;
+        run.trace.header.canaries = false;
         let summary = run.judged(Verdict::Na).summary;
         assert_eq!(summary, "the server's environment is not ours, so it holds no canary");
     }

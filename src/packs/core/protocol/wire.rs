@@ -52,6 +52,7 @@ impl Case<'_, '_> {
         let mut found = Vec::new();
         for (at, event) in self.events().take_while(|(at, _)| *at < provoked) {
             if let EventKind::Stray { frame, why, .. } = &event.kind
+                && !event.act.is_some_and(|act| self.is_aside(act))
                 && !frame.json().is_some_and(|frame| is_unplaced_error(&frame) || self.is_late(at, &frame))
             {
                 found.push(Found::at(at, why));
@@ -60,7 +61,7 @@ impl Case<'_, '_> {
         // A listing of which nothing can be read is a finding of its own.
         let rejected = self.view.surface.tools.rejected.is_some();
         for probe in CHECK.needs {
-            for act in self.acts(probe).filter(|act| !is_malformed(act.act.role, &act.act.variant)) {
+            for act in self.acts(probe).filter(|act| !self.is_aside(act.id)) {
                 if let Some(fault) = reply_fault(&act).filter(|_| !(rejected && act.act.role == Role::Listing)) {
                     found.push(Found::of(&act, fault));
                 }
@@ -101,6 +102,14 @@ impl Case<'_, '_> {
         if invalid > 0 {
             self.reason(Verdict::Part, format!("{invalid} of {} not valid MCP", count(all, "tool result")));
         }
+    }
+
+    /// Whether an answer to it says nothing about the revision graded in: stress input (an HTTP stack may refuse a megabyte with
+    /// a page of its own), and the question whether a legacy server is a modern one.
+    fn is_aside(&self, act: ActId) -> bool {
+        let legacy = self.view.trace.header.revision.is_none_or(|revision| revision.era() == Era::Legacy);
+        let acts = &self.view.trace.acts;
+        acts.get(act.0 as usize).is_some_and(|act| act.role == Role::Stress || (legacy && act.opens(Era::Modern)))
     }
 
     /// Whether a message is the only reply to a request of ours, come when nobody waited for it any more.
