@@ -1,8 +1,6 @@
 //! Texts that show a server's internals: stack traces, source paths, a runtime's own exception lines.
 
-use std::sync::LazyLock;
-
-use regex_lite::Regex;
+use super::matcher::{Matcher, head};
 
 /// A leak: what kind, and the text that shows it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,87 +11,121 @@ pub(in super::super) struct Leak {
     pub(in super::super) shown: String,
 }
 
-fn rule(what: &'static str, pattern: &str) -> (&'static str, Regex) {
-    (what, Regex::new(pattern).expect("a constant pattern that the tests compile"))
-}
-
 /// Stack traces and exception lines that no validator writes on purpose.
-static RULES: LazyLock<Vec<(&'static str, Regex)>> = LazyLock::new(|| {
-    vec![
-        rule("a Python stack trace", r#"Traceback \(most recent call last\)|\bFile "[^"\n]{1,300}", line \d+"#),
-        rule(
-            "a Node.js stack trace",
-            r"\bat (?:[^\s()]{1,200} ){0,4}\(?(?:file://|node:|/|[A-Za-z]:\\)[^\n()]{1,300}:\d+:\d+",
-        ),
-        rule("a Java stack trace", r"\bat [\w.$<>]{3,200}\([\w$]{1,80}\.(?:java|kt|scala):\d+\)|Exception in thread "),
-        rule(
-            "a Go stack trace",
-            r"\bgoroutine \d+ \[|\bpanic: |runtime error: (?:invalid memory|index out of|slice bounds|integer divide)",
-        ),
-        rule(
-            "a Rust panic",
-            r"thread '[^'\n]{0,80}' (?:\(\d+\) )?panicked at|\bpanicked at |called `(?:Option|Result)::unwrap\(\)`|note: run with `RUST_BACKTRACE",
-        ),
-        rule(
-            "a .NET stack trace",
-            r"\n\s+at [\w.`<>]{3,200}\([^)\n]{0,200}\) in [^\n]{1,200}:line \d+|Unhandled exception\. System\.",
-        ),
-        rule(
-            "a PHP stack trace",
-            r"Stack trace:\s+#0|PHP (?:Fatal error|Warning|Notice)|(?:Fatal error|Uncaught [A-Z]\w+(?:Error|Exception)): .{0,300} in \S+\.php",
-        ),
-        rule("a Ruby stack trace", r"\.rb:\d+:in [`']"),
-        rule(
-            "an unhandled JavaScript error",
-            r"Cannot read propert(?:y|ies) .{0,80}?of (?:undefined|null)|Cannot destructure property|\b[\w.$\[\]]{1,80} is not a function\b|\b[\w.$]{1,80} is not iterable\b|undefined is not an object|Cannot convert undefined or null to object|Maximum call stack size exceeded|Cannot set propert(?:y|ies) of (?:undefined|null)",
-        ),
-        rule(
-            "an unhandled Node.js error",
-            r#"The "[\w.\[\]]{1,80}" argument must be (?:of type|an instance of|one of type) .{1,200}Received|\bERR_INVALID_ARG_TYPE\b"#,
-        ),
-        rule(
-            "an unhandled Python error",
-            r"'\w{1,40}' object (?:has no attribute|is not (?:iterable|subscriptable|callable)|does not support item|cannot be interpreted)|\bKeyError: |\bUnboundLocalError: |\bAttributeError: |\bNameError: |\bIndexError: |\bRecursionError: |(?:list|tuple|string) index out of range|(?:list|string) indices must be|missing \d+ required positional arguments?: |got an unexpected keyword argument|argument of type '\w{1,40}' is not |object of type '\w{1,40}' has no len\(\)|unsupported operand type\(s\)|can only concatenate \w{1,20} |expected str, bytes or os\.PathLike object, not |cannot unpack non-iterable|argument should be a str or an os\.PathLike",
-        ),
-        rule("an unhandled Go error", r"interface conversion: |nil pointer dereference|reflect: call of "),
-        rule(
-            "an unhandled Java error",
-            r"\bjava\.(?:lang|util|io)\.\w{1,60}(?:Exception|Error)\b|class java\.lang\.\w{1,40} cannot be cast",
-        ),
-        rule(
-            "an unhandled .NET error",
-            r"Object reference not set to an instance|\bSystem\.(?:\w{1,40}\.){0,3}\w{1,40}Exception\b",
-        ),
-        rule("an unhandled Ruby error", r"undefined method [`']\w{1,60}[`'?!]* for "),
-        rule(
-            "an unhandled PHP error",
-            r"Undefined (?:array key|index|offset|variable|property)\b|Argument #\d+ \(\$\w{1,40}\) must be of type",
-        ),
-    ]
-});
+static RULES: [Matcher; 16] = [
+    Matcher::new(
+        "a Python stack trace",
+        &["Traceback", "File \""],
+        r#"Traceback \(most recent call last\)|\bFile "[^"\n]+", line \d+"#,
+    ),
+    Matcher::new(
+        "a Node.js stack trace",
+        &["(/", "(file:", "(node:", ":\\", "at /", "at file:", "at node:", "at async file:", "at async /"],
+        r"\bat (?:[^\s()]+ )*\(?(?:file://|node:|/|[A-Za-z]:\\)[^\n()]+:\d+:\d+",
+    ),
+    Matcher::new(
+        "a Java stack trace",
+        &[".java:", ".kt:", ".scala:", "Exception in thread "],
+        r"\bat [\w.$<>]+\([\w$]+\.(?:java|kt|scala):\d+\)|Exception in thread ",
+    ),
+    Matcher::new(
+        "a Go stack trace",
+        &["goroutine ", "panic: ", "runtime error: "],
+        r"\bgoroutine \d+ \[|\bpanic: |runtime error: (?:invalid memory|index out of|slice bounds|integer divide)",
+    ),
+    Matcher::new(
+        "a Rust panic",
+        &["panicked at ", "::unwrap()", "RUST_BACKTRACE"],
+        r"\bpanicked at |called `(?:Option|Result)::unwrap\(\)`|note: run with `RUST_BACKTRACE",
+    ),
+    Matcher::new(
+        "a .NET stack trace",
+        &[":line ", "Unhandled exception. System."],
+        r"\n\s+at [\w.`<>]+\([^)\n]*\) in [^\n]+:line \d+|Unhandled exception\. System\.",
+    ),
+    Matcher::new(
+        "a PHP stack trace",
+        &["Stack trace:", "PHP ", ".php"],
+        r"Stack trace:\s+#0|PHP (?:Fatal error|Warning|Notice)|(?:Fatal error|Uncaught [A-Z]\w+(?:Error|Exception)): .* in \S+\.php",
+    ),
+    Matcher::new("a Ruby stack trace", &[".rb:"], r"\.rb:\d+:in [`']"),
+    Matcher::new(
+        "an unhandled JavaScript error",
+        &["Cannot ", " is not a function", " is not iterable", "undefined is not an object", "Maximum call stack"],
+        r"Cannot (?:read|set) propert(?:y|ies) .*of (?:undefined|null)|Cannot destructure property|[\w.$\[\]]+ is not a function\b|\b[\w.$]+ is not iterable\b|undefined is not an object|Cannot convert undefined or null to object|Maximum call stack size exceeded",
+    ),
+    Matcher::new(
+        "an unhandled Node.js error",
+        &["argument must be ", "ERR_INVALID_ARG_TYPE"],
+        r#"The "[\w.\[\]]+" argument must be (?:of type|an instance of|one of type) .+Received|\bERR_INVALID_ARG_TYPE\b"#,
+    ),
+    Matcher::new(
+        "an unhandled Python error",
+        &[
+            "' object ",
+            "Error: ",
+            "index out of range",
+            " indices must be",
+            "required positional argument",
+            "unexpected keyword argument",
+            "argument of type '",
+            "has no len()",
+            "unsupported operand",
+            "can only concatenate",
+            "os.PathLike",
+            "cannot unpack",
+        ],
+        r"'\w+' object (?:has no attribute|is not (?:iterable|subscriptable|callable)|does not support item|cannot be interpreted)|\b(?:Key|UnboundLocal|Attribute|Name|Index|Recursion)Error: |(?:list|tuple|string) index out of range|(?:list|string) indices must be|missing \d+ required positional arguments?: |got an unexpected keyword argument|argument of type '\w+' is not |object of type '\w+' has no len\(\)|unsupported operand type\(s\)|can only concatenate \w+ |expected str, bytes or os\.PathLike object, not |cannot unpack non-iterable|argument should be a str or an os\.PathLike",
+    ),
+    Matcher::new(
+        "an unhandled Go error",
+        &["interface conversion: ", "nil pointer dereference", "reflect: call of "],
+        r"interface conversion: |nil pointer dereference|reflect: call of ",
+    ),
+    Matcher::new(
+        "an unhandled Java error",
+        &["java.lang.", "java.util.", "java.io."],
+        r"\bjava\.(?:lang|util|io)\.\w+(?:Exception|Error)\b|class java\.lang\.\w+ cannot be cast",
+    ),
+    Matcher::new(
+        "an unhandled .NET error",
+        &["Object reference not set", "System."],
+        r"Object reference not set to an instance|\bSystem\.(?:\w+\.)*\w+Exception\b",
+    ),
+    Matcher::new("an unhandled Ruby error", &["undefined method "], r"undefined method [`']\w+[`'?!]* for "),
+    Matcher::new(
+        "an unhandled PHP error",
+        &["Undefined ", "Argument #"],
+        r"Undefined (?:array key|index|offset|variable|property)\b|Argument #\d+ \(\$\w+\) must be of type",
+    ),
+];
 
 /// The text of a Python `KeyError` and nothing else: the quoted key.
-static BARE_KEY: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"^\s*(?:Error(?: executing tool \S{1,120})?: )?'[A-Za-z_][\w.-]{0,80}'\s*$")
-        .expect("a constant pattern that the tests compile")
-});
+static BARE_KEY: Matcher = Matcher::new(
+    "an unhandled Python KeyError",
+    &["'"],
+    r"^\s*(?:Error(?: executing tool \S+)?: )?'[A-Za-z_][\w.-]*'\s*$",
+);
 
 /// An exception class in front of a text of its own; only telling when the text does not read as validation.
-static TYPE_ERROR: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"\b(?:Uncaught |Unhandled )?(?:TypeError|ReferenceError|NullPointerException)(?: \[\w{1,60}\])?: ([^\n]{0,200})").expect("a constant pattern that the tests compile")
-});
+static TYPE_ERROR: Matcher = Matcher::new(
+    "an unhandled runtime error",
+    &["TypeError", "ReferenceError", "NullPointerException"],
+    r"\b(?:Uncaught |Unhandled )?(?:TypeError|ReferenceError|NullPointerException)(?: \[\w+\])?: ([^\n]*)",
+);
 
-const SOURCES: &str = "pyc?|[cm]?js|tsx?|jsx|go|rs|java|kt|rb|php|cs|cpp|cc";
+/// Ends of source file names.
+const SOURCES: &[&str] = &[
+    ".py", ".js", ".mjs", ".cjs", ".ts", ".tsx", ".jsx", ".go", ".rs", ".java", ".kt", ".rb", ".php", ".cs", ".cpp",
+    ".cc",
+];
 
 /// An absolute path of a source file, with the line when one follows.
-static SOURCE_PATH: LazyLock<Regex> = LazyLock::new(|| {
-    let unix = r"(?:/[\w.@+~-]{1,120}){2,30}";
-    let windows = r"[A-Za-z]:\\(?:[\w.@+~ -]{1,120}\\){1,30}[\w.-]{1,120}";
-    let pattern = format!(
-        r#"(?:^|[\s"'`(\[=:,>])(?:file://)?((?:{unix}|{windows})\.(?:{SOURCES}))((?::|", line |\(|:line |\son line )\d+)?"#
-    );
-    Regex::new(&pattern).expect("a constant pattern that the tests compile")
-});
+static SOURCE_PATH: Matcher = Matcher::new(
+    "an absolute source path",
+    SOURCES,
+    r#"(?:^|[\s"'`(\[=:,>])(?:file://)?((?:(?:/[\w.@+~-]+)+|[A-Za-z]:\\(?:[\w.@+~ -]+\\)+[\w.-]+)\.(?:py|[cm]?js|tsx?|jsx|go|rs|java|kt|rb|php|cs|cpp|cc))((?::|", line |\(|:line |\son line )\d+)?"#,
+);
 
 /// Directories that only hold installed code.
 const INSTALLED: &[&str] = &[
@@ -109,38 +141,52 @@ const INSTALLED: &[&str] = &[
     "\\site-packages\\",
 ];
 
-/// What a refusal gives away, if anything. `owned` are paths the harness or the user gave the server: naming them is no leak.
-pub(in super::super) fn leak(text: &str, owned: &[&str]) -> Option<Leak> {
-    for (what, regex) in RULES.iter() {
-        if let Some(found) = regex.find(text) {
-            return Some(Leak { what, shown: found.as_str().to_owned() });
+/// Bytes of a text that are read: what leaks stands near the message.
+const MAX_TEXT: usize = 16 * 1024;
+/// A bare key is a short text.
+const MAX_KEY: usize = 200;
+
+/// What a refusal gives away, if anything. Paths of ours are placeholders in `text` by now: naming them is no leak.
+pub(in super::super) fn leak(text: &str) -> Option<Leak> {
+    let text = head(text, MAX_TEXT);
+    let shows = |what: &'static str, shown: &str| Some(Leak { what, shown: shown.trim().to_owned() });
+    for rule in &RULES {
+        if let Some(found) = rule.find(text, text) {
+            return shows(rule.what, found.as_str());
         }
     }
-    if BARE_KEY.is_match(text) {
-        return Some(Leak { what: "an unhandled Python KeyError", shown: text.trim().to_owned() });
+    if text.len() <= MAX_KEY && BARE_KEY.find(text, text).is_some() {
+        return shows(BARE_KEY.what, text);
     }
-    if let Some(found) = TYPE_ERROR.captures(text) {
-        let message = found.get(1).map_or("", |message| message.as_str()).to_lowercase();
+    if let Some(found) = TYPE_ERROR.find(text, text) {
+        let message = found.as_str().to_lowercase();
         let deliberate = ["must be", "must have", "expected", "required", "invalid", "should be", "missing"]
             .iter()
             .any(|word| message.contains(word));
         if !deliberate {
-            let shown = found.get(0).map_or(String::new(), |line| line.as_str().to_owned());
-            return Some(Leak { what: "an unhandled runtime error", shown });
+            return shows(TYPE_ERROR.what, found.as_str());
         }
     }
-    for found in SOURCE_PATH.captures_iter(text).take(64) {
+    if !names_source(text) {
+        return None;
+    }
+    for found in SOURCE_PATH.regex().captures_iter(text).take(64) {
         let path = found.get(1).map_or("", |path| path.as_str());
         let with_line = found.get(2).is_some();
-        let ours = owned.iter().any(|owned| path.starts_with(owned));
-        if !ours && (with_line || INSTALLED.iter().any(|folder| path.contains(folder))) {
-            return Some(Leak {
-                what: "an absolute source path",
-                shown: found.get(0).map_or(String::new(), |all| all.as_str().trim().to_owned()),
-            });
+        if with_line || INSTALLED.iter().any(|folder| path.contains(folder)) {
+            return shows(SOURCE_PATH.what, found.get(0).map_or("", |all| all.as_str()));
         }
     }
     None
+}
+
+/// Whether a source file's ending stands in the text at all (`.py`, and not the `.py` of `.pydantic`).
+fn names_source(text: &str) -> bool {
+    (text.contains('/') || text.contains('\\'))
+        && SOURCES.iter().any(|end| {
+            text.match_indices(end)
+                .any(|(at, found)| !text[at + found.len()..].starts_with(|next: char| next.is_alphanumeric()))
+        })
 }
 
 #[cfg(test)]
@@ -177,7 +223,7 @@ mod tests {
             "Cannot find module '/srv/app/node_modules/x/index.js'",
             r"failed in C:\app\src\tool.py:12",
         ] {
-            assert!(leak(text, &[]).is_some(), "{text}");
+            assert!(leak(text).is_some(), "{text}");
         }
     }
 
@@ -203,9 +249,9 @@ mod tests {
             "'path' is required",
             "connect ECONNREFUSED 127.0.0.1:1",
         ] {
-            assert_eq!(leak(text, &[]), None, "{text}");
+            assert_eq!(leak(text), None, "{text}");
         }
-        assert_eq!(leak("cannot parse /tmp/box/work/a.py:3", &["/tmp/box"]), None);
-        assert!(leak("cannot parse /opt/box/a.py:3", &["/tmp/box"]).is_some());
+        assert_eq!(leak("cannot parse {sandbox}/a.py:3"), None);
+        assert!(leak("cannot parse /opt/box/a.py:3").is_some());
     }
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod leaks;
 pub(super) mod lines;
+pub(super) mod matcher;
 pub(super) mod outcome;
 pub(super) mod reading;
 pub(super) mod refusals;

@@ -46,13 +46,18 @@ pub(in super::super) fn read(trace: &Trace, act: &ActView<'_>) -> Option<Reading
         Outcome::Result { text, .. } => (Manner::Accepted, text.as_str()),
         Outcome::Malformed { why } => (Manner::Malformed, why.as_str()),
     };
+    // Before anything is quoted: a cut path of ours could no longer be told from the server's.
+    let text = trace.header.placeholders.iter().filter(|(value, _)| value.len() > 3).fold(
+        text.to_owned(),
+        |text, (value, placeholder)| {
+            if text.contains(value.as_str()) { text.replace(value.as_str(), placeholder) } else { text }
+        },
+    );
     let refused = matches!(manner, Manner::Refused | Manner::RefusedInText);
-    let owned: Vec<&str> =
-        trace.header.placeholders.iter().map(|(value, _)| value.as_str()).filter(|value| is_path(value)).collect();
     // An unknown tool has nothing to carry out.
     let used =
-        if refused && act.act.variant != "unknown-tool" { used(text, wrong_value(act).as_deref()) } else { None };
-    Some(Reading { manner, text: text.to_owned(), leak: refused.then(|| leak(text, &owned)).flatten(), used })
+        if refused && act.act.variant != "unknown-tool" { used(&text, wrong_value(act).as_deref()) } else { None };
+    Some(Reading { manner, leak: refused.then(|| leak(&text)).flatten(), used, text })
 }
 
 /// The value of another type that the call carried, as a server would write it after taking it for text.
@@ -71,8 +76,4 @@ fn wrong_value(act: &ActView<'_>) -> Option<String> {
         serde_json::Value::String(text) => Some(text.clone()),
         _ => None,
     }
-}
-
-fn is_path(value: &str) -> bool {
-    value.starts_with('/') || value.get(1..3) == Some(":\\")
 }

@@ -1,9 +1,8 @@
 //! Plain text that reads as a refusal although the reply says that the call succeeded.
 
-use std::sync::LazyLock;
-
-use regex_lite::Regex;
 use serde_json::Value;
+
+use super::matcher::{Matcher, head};
 
 /// Words a refusal starts with (after marks such as `**`, `❌`, `[`).
 const HEADS: &[&str] = &[
@@ -53,25 +52,51 @@ const HEADS: &[&str] = &[
 ];
 
 /// The texts of known validators, wherever they stand.
-static VALIDATORS: LazyLock<Regex> = LazyLock::new(|| {
-    let parts = [
-        // pydantic, jsonschema (Python), marshmallow
+static VALIDATORS: [Matcher; 4] = [
+    Matcher::new(
+        "pydantic, jsonschema",
+        &[
+            "validation error",
+            "required property",
+            "not of type",
+            "Additional properties",
+            "is not one of [",
+            "Field required",
+        ],
         r"\b\d+ validation errors? for |is a required property|is not of type '|Additional properties are not allowed|is not one of \[|Field required",
-        // zod, ajv, joi
+    ),
+    Matcher::new(
+        "zod",
+        &["\"code\""],
         r#""code":\s*"(?:invalid_type|unrecognized_keys|invalid_union|invalid_enum_value|invalid_value|too_small|too_big|invalid_format|invalid_string)""#,
+    ),
+    Matcher::new(
+        "ajv",
+        &["must have", "must NOT", "must be", "not allowed to be"],
         r"must have required property|must NOT have additional properties|must be (?:string|number|integer|boolean|array|object)\b|is not allowed to be empty",
-        // serde, go
-        r"missing field `|unknown field `|invalid type: .{1,120}, expected |invalid value: .{1,120}, expected |unknown variant `",
-        r"Error:Field validation for|cannot unmarshal \w+ into Go|missing properties: |additional properties '",
-    ];
-    Regex::new(&parts.join("|")).expect("a constant pattern that the tests compile")
-});
+    ),
+    Matcher::new(
+        "serde, go",
+        &[
+            "field `",
+            "invalid type: ",
+            "invalid value: ",
+            "variant `",
+            "Error:Field",
+            "into Go",
+            "properties: ",
+            "additional properties '",
+        ],
+        r"(?:missing|unknown) field `|invalid (?:type|value): .+, expected |unknown variant `|Error:Field validation for|cannot unmarshal \w+ into Go|missing properties: |additional properties '",
+    ),
+];
 
 /// A short first line that says a parameter is missing or wrong.
-static SAYS_SO: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\b(?:is|are) (?:required|missing|invalid|not (?:allowed|valid|supported|recognized))\b|\bmust (?:be|have|not|provide|specify)\b|\b(?:parameters?|arguments?|field|key|property) (?:is |are )?(?:missing|required|unknown|invalid)\b|\bnot a valid\b")
-        .expect("a constant pattern that the tests compile")
-});
+static SAYS_SO: Matcher = Matcher::new(
+    "a statement",
+    &["required", "missing", "invalid", "allowed", "valid", "supported", "recognized", "must ", "unknown"],
+    r"(?i)\b(?:is|are) (?:required|missing|invalid|not (?:allowed|valid|supported|recognized))\b|\bmust (?:be|have|not|provide|specify)\b|\b(?:parameters?|arguments?|field|key|property) (?:is |are )?(?:missing|required|unknown|invalid)\b|\bnot a valid\b",
+);
 
 /// Longest first line that is read as a statement about the call rather than as content.
 const MAX_STATEMENT: usize = 300;
@@ -88,9 +113,10 @@ pub(in super::super) fn reads_as_refusal(text: &str) -> bool {
         bare.strip_prefix(head)
             .is_some_and(|rest| !rest.chars().next().is_some_and(|next| next.is_alphanumeric() || next == '_'))
     });
+    let validated = head(text, 4096);
     heads
-        || (first.len() <= MAX_STATEMENT && SAYS_SO.is_match(first))
-        || VALIDATORS.is_match(&text[..floor(text, 4096)])
+        || (first.len() <= MAX_STATEMENT && SAYS_SO.find(first, &first.to_lowercase()).is_some())
+        || VALIDATORS.iter().any(|rule| rule.find(validated, validated).is_some())
 }
 
 /// What JSON says about the call: none when the text is no JSON object or validator's list.
@@ -128,10 +154,6 @@ fn json_refuses(text: &str, depth: u32) -> Option<bool> {
     // `structuredContent` of an SDK that wraps a text.
     let wrapped = (map.len() == 1).then(|| map.get("result").and_then(Value::as_str)).flatten();
     Some(wrapped.is_some_and(reads_as_refusal))
-}
-
-fn floor(text: &str, at: usize) -> usize {
-    (0..=at.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap_or(0)
 }
 
 #[cfg(test)]

@@ -1,48 +1,96 @@
 //! Error texts that show an invalid call was carried out before it failed.
 
-use std::sync::LazyLock;
-
-use regex_lite::Regex;
+use super::matcher::{Matcher, head};
 
 /// What only a call that went ahead can report, whatever was wrong with it.
-static WENT_AHEAD: LazyLock<Regex> = LazyLock::new(|| {
-    let parts = [
-        // The network.
-        r"\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH)\b",
-        r"\bgetaddrinfo\b|(?i:connection refused|name or service not known|temporary failure in name resolution|no such host)",
-        r"(?i:\bfetch failed\b|error sending request for url|max retries exceeded|nodename nor servname)|net::ERR_|\bdial tcp\b",
-        r"(?i:\brequest (?:to \S{1,200} )?failed\b|all connection attempts failed|failed to connect to )",
-        r"(?i:\bhttp(?: error| status)?(?: code)?:? ?(?:40[13478]|410|429|5\d\d)\b|\bstatus(?: code)?:? (?:40[13478]|410|429|5\d\d)\b|\b(?:returned|responded with) (?:40[13478]|410|429|5\d\d)\b)",
-        // The file system.
+static WENT_AHEAD: [Matcher; 8] = [
+    Matcher::new(
+        "the network",
+        &["econn", "enotfound", "eai_again", "etimedout", "ehostunreach", "enetunreach", "getaddrinfo"],
+        r"\b(?:ECONNREFUSED|ECONNRESET|ENOTFOUND|EAI_AGAIN|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|getaddrinfo)\b",
+    ),
+    Matcher::new(
+        "the network",
+        &[
+            "connection refused",
+            "service not known",
+            "name resolution",
+            "no such host",
+            "nodename nor",
+            "net::err_",
+            "dial tcp",
+        ],
+        r"(?i)connection refused|name or service not known|temporary failure in name resolution|no such host|nodename nor servname|net::ERR_|\bdial tcp\b",
+    ),
+    Matcher::new(
+        "a request",
+        &["fetch failed", "error sending request", "max retries", "request ", "attempts failed", "failed to connect"],
+        r"(?i)\bfetch failed\b|error sending request for url|max retries exceeded|\brequest (?:to \S+ )?failed\b|all connection attempts failed|failed to connect to ",
+    ),
+    Matcher::new(
+        "a status",
+        &["http", "status", "returned", "responded"],
+        r"(?i)\b(?:http(?: error| status)?(?: code)?:? ?|status(?: code)?:? |(?:returned|responded with) )(?:40[13478]|410|429|5\d\d)\b",
+    ),
+    Matcher::new(
+        "the file system",
+        &["enoent", "enotdir", "eisdir", "eacces", "eperm", "enametoolong", "eexist", "enotempty", "[errno "],
         r"\b(?:ENOENT|ENOTDIR|EISDIR|EACCES|EPERM|ENAMETOOLONG|EEXIST|ENOTEMPTY)\b|\[Errno \d+\]",
-        r"(?i:no such file or directory|is a directory \(os error|not a directory \(os error|\(os error \d+\))",
-        // Programs and SQL.
-        r"(?i:command not found|command failed: |\bfatal: |exited with (?:code|status) \d|exit code:? \d)",
-        r"(?i:syntax error at or near|near .{1,40}: syntax error|unrecognized token|no such (?:table|column)|relation .{1,80} does not exist)",
-    ];
-    Regex::new(&parts.join("|")).expect("a constant pattern that the tests compile")
-});
+    ),
+    Matcher::new("the file system", &["no such file", "(os error "], r"(?i)no such file or directory|\(os error \d+\)"),
+    Matcher::new(
+        "a program",
+        &["command not found", "command failed", "fatal: ", "exited with", "exit code"],
+        r"(?i)command not found|command failed: |\bfatal: |exited with (?:code|status) \d|exit code:? \d",
+    ),
+    Matcher::new(
+        "a statement",
+        &["syntax error", "unrecognized token", "no such table", "no such column", "relation "],
+        r"(?i)syntax error at or near|near .+: syntax error|unrecognized token|no such (?:table|column)|relation .+ does not exist",
+    ),
+];
 
-/// What a lookup of a value that was taken as it is reports.
-static LOOKED_UP: LazyLock<Regex> = LazyLock::new(|| {
-    Regex::new(r"(?i)\bnot found\b|does not exist|doesn't exist|no such |not a git repository|unable to find|could not find|cannot find|not readable|failed to (?:open|read|load|execute|run)")
-        .expect("a constant pattern that the tests compile")
-});
+/// What a lookup of a value that was taken as it is reports, in lower case.
+const LOOKED_UP: &[&str] = &[
+    "not found",
+    "does not exist",
+    "doesn't exist",
+    "no such ",
+    "not a git repository",
+    "unable to find",
+    "could not find",
+    "cannot find",
+    "not readable",
+    "failed to open",
+    "failed to read",
+    "failed to load",
+    "failed to execute",
+    "failed to run",
+];
+
+/// Bytes of a text that are read.
+const MAX_TEXT: usize = 16 * 1024;
 
 /// The part of an error text that shows the call was carried out. `wrong` is the value of another type that the call carried,
 /// as text: an error that looked it up shows that it was taken for a valid one.
 pub(in super::super) fn used(text: &str, wrong: Option<&str>) -> Option<String> {
-    if let Some(found) = WENT_AHEAD.find(text) {
+    let text = head(text, MAX_TEXT);
+    let lower = text.to_lowercase();
+    if let Some(found) = WENT_AHEAD.iter().find_map(|rule| rule.find(text, &lower)) {
         return Some(around(text, found.start(), found.end()));
     }
     let wrong = wrong?;
-    let line = text.lines().find(|line| stands_in(line, wrong) && LOOKED_UP.is_match(line))?;
     // A validator that quotes the value while it names the type it wants has not used it.
-    let validates = ["expected", "must be", "should be", "not of type", "invalid type", "validation"]
-        .iter()
-        .any(|word| line.to_lowercase().contains(word));
-    (!validates)
-        .then(|| LOOKED_UP.find(line).map_or_else(|| line.to_owned(), |found| around(line, found.start(), found.end())))
+    let validates = ["expected", "must be", "should be", "not of type", "invalid type", "validation"];
+    text.lines().find_map(|line| {
+        let lower = line.to_ascii_lowercase();
+        let stands = line.match_indices(wrong).any(|(at, _)| stands_alone(line, at, wrong));
+        if !stands || validates.iter().any(|words| lower.contains(words)) {
+            return None;
+        }
+        let (at, words) = LOOKED_UP.iter().find_map(|words| Some((lower.find(words)?, words)))?;
+        Some(around(line, at, at + words.len()))
+    })
 }
 
 /// A finding with some of the line it stands in.
@@ -53,12 +101,10 @@ fn around(text: &str, start: usize, end: usize) -> String {
     before.into_iter().rev().chain(text[start..end].chars()).chain(after).collect::<String>().trim().to_owned()
 }
 
-/// Whether `value` stands in a line, not as part of a longer word or number.
-fn stands_in(line: &str, value: &str) -> bool {
-    line.match_indices(value).any(|(at, found)| {
-        let edge = |character: Option<char>| !character.is_some_and(char::is_alphanumeric);
-        edge(line[..at].chars().next_back()) && edge(line[at + found.len()..].chars().next())
-    })
+/// Whether `value` at `at` is not part of a longer word or number.
+fn stands_alone(line: &str, at: usize, value: &str) -> bool {
+    let edge = |character: Option<char>| !character.is_some_and(char::is_alphanumeric);
+    edge(line[..at].chars().next_back()) && edge(line[at + value.len()..].chars().next())
 }
 
 #[cfg(test)]
