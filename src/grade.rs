@@ -39,7 +39,8 @@ fn letter(points: f64, scored: u32) -> char {
 
 /// Grades one pack: pass 1, part 0.5, fail 0 over the scored checks that could be judged; a critical fail caps at D.
 pub fn grade(pack: &JudgedPack) -> Grade {
-    let scoring: Vec<_> = pack.checks.iter().filter(|check| check.enabled && check.severity != Severity::Advisory).collect();
+    let scoring: Vec<_> =
+        pack.checks.iter().filter(|check| check.enabled && check.severity != Severity::Advisory).collect();
     let with = |verdict: Verdict| scoring.iter().filter(move |check| check.judgement.verdict == verdict);
     let points = with(Verdict::Pass).count() as f64 + 0.5 * with(Verdict::Part).count() as f64;
     let scored = (with(Verdict::Pass).count() + with(Verdict::Part).count() + with(Verdict::Fail).count()) as u32;

@@ -64,7 +64,10 @@ fn judge_one(trace: &Trace, surface: &Surface, index: &Index, check: &'static Ch
         // A judge reads what a stranger wrote; a defect of ours in one must cost that check alone, and never pass.
         let view = View { trace, surface, check, index };
         catch_unwind(AssertUnwindSafe(|| (check.judge)(&view))).unwrap_or_else(|_| {
-            Judgement::bare(Verdict::Inconclusive, "this check failed on the recording: a defect of sealmark, please report it")
+            Judgement::bare(
+                Verdict::Inconclusive,
+                "this check failed on the recording: a defect of sealmark, please report it",
+            )
         })
     };
     Judged { check, severity, enabled, judgement }

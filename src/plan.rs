@@ -24,7 +24,8 @@ pub struct Plan {
 
 /// Plans a run.
 pub fn plan(settings: &Settings) -> Plan {
-    let packs: Vec<_> = packs::ALL.iter().copied().filter(|pack| settings.packs.iter().any(|id| id == pack.id)).collect();
+    let packs: Vec<_> =
+        packs::ALL.iter().copied().filter(|pack| settings.packs.iter().any(|id| id == pack.id)).collect();
     let enabled = |id: &str| settings.checks.get(id).is_none_or(|check| check.enabled);
     let needed: Vec<_> = packs
         .iter()

@@ -20,7 +20,8 @@ fn recordings() -> Vec<PathBuf> {
 }
 
 fn trace(path: &PathBuf) -> Trace {
-    serde_json::from_str(&fs::read_to_string(path).unwrap()).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+    serde_json::from_str(&fs::read_to_string(path).unwrap())
+        .unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
 /// One line per check: verdict, and the rules of the lines that are not clean.
@@ -61,7 +62,13 @@ fn judging_twice_gives_the_same() {
     for path in recordings() {
         let trace = trace(&path);
         let surface = Surface::read(&trace);
-        let judged = || judge::judge(&trace, &surface).into_iter().flat_map(|pack| pack.checks).map(|check| check.judgement).collect::<Vec<_>>();
+        let judged = || {
+            judge::judge(&trace, &surface)
+                .into_iter()
+                .flat_map(|pack| pack.checks)
+                .map(|check| check.judgement)
+                .collect::<Vec<_>>()
+        };
         assert_eq!(judged(), judged(), "{}", path.display());
     }
 }

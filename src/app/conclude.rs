@@ -140,7 +140,9 @@ fn colored(when: ColorWhen) -> bool {
         ColorWhen::Never => false,
         ColorWhen::Auto => {
             let asked_not_to = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
-            std::io::stdout().is_terminal() && !asked_not_to && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
+            std::io::stdout().is_terminal()
+                && !asked_not_to
+                && std::env::var_os("TERM").is_none_or(|term| term != "dumb")
         }
     }
 }

@@ -60,6 +60,8 @@ fn read(path: &Path) -> Result<Trace, String> {
     let trace: Trace = serde_json::from_str(&text).map_err(|error| format!("not a recording: {error}"))?;
     match trace.schema.as_str() {
         SCHEMA => Ok(trace),
-        other => Err(format!("its schema is {:?}; this version reads {SCHEMA}", other.chars().take(40).collect::<String>())),
+        other => {
+            Err(format!("its schema is {:?}; this version reads {SCHEMA}", other.chars().take(40).collect::<String>()))
+        }
     }
 }

@@ -155,7 +155,8 @@ fn interrupted(settings: &Settings, at: usize, slot: Slot) -> RunResult {
     if trace.header.name.is_empty() {
         trace.header.name.clone_from(&settings.servers[at].name);
     }
-    let finished = Finished { trace, failure: None, sandbox: run::SandboxReport::default(), secrets: settings.secrets.clone() };
+    let finished =
+        Finished { trace, failure: None, sandbox: run::SandboxReport::default(), secrets: settings.secrets.clone() };
     let mut result = report(settings, at, finished, slot.started, slot.clock, true, None);
     result.error = None;
     result.warnings.push("the run was interrupted; the report may be incomplete".to_owned());
@@ -174,7 +175,8 @@ fn report(
 ) -> RunResult {
     let server = &settings.servers[at];
     let Finished { mut trace, failure, sandbox, secrets } = finished;
-    let redactor = Redactor::new(&trace.header.placeholders, &secrets, settings.output.redact && !settings.sandbox.keep);
+    let redactor =
+        Redactor::new(&trace.header.placeholders, &secrets, settings.output.redact && !settings.sandbox.keep);
     let secrets_only = Redactor::new(&[], &secrets, settings.output.redact);
     let mut facts = facts::facts(server, settings, &sandbox, started, clock.elapsed(), &secrets_only);
     facts.interrupted = interrupted;
@@ -228,12 +230,14 @@ fn save_stderr(settings: &Settings, name: &str, stderr: &str) -> Option<String> 
     if let Some(base) = base {
         let mut file = base.into_os_string();
         if settings.servers.len() > 1 {
-            let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
+            let plain: String =
+                name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
             file.push(format!(".{plain}"));
         }
         file.push(".stderr.log");
         let file = PathBuf::from(file);
-        let written = file.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&file, stderr));
+        let written =
+            file.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&file, stderr));
         match written {
             Ok(()) => {
                 console::line(&format!("the server's stderr is in {}", file.display()));
@@ -249,4 +253,3 @@ fn save_stderr(settings: &Settings, name: &str, stderr: &str) -> Option<String> 
     }
     None
 }
-

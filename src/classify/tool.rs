@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use self::facts::{Claim, Facts};
 use super::parameters::{Parameter, text_parameters};
-use crate::model::Tool;
+use crate::model::{Override, Tool};
 
 /// What a tool takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -101,18 +101,23 @@ pub struct Class {
 }
 
 /// Classifies a tool by its parameters' names and formats, with descriptions and the tool's name in support.
-/// `overrides` maps exact tool names to class words and wins; an unknown word is ignored.
-pub fn classify(tool: &Tool, overrides: &BTreeMap<String, String>) -> Class {
+/// `overrides` (by exact tool name) wins; an unknown word is ignored. A parameter it names must exist and take text.
+pub fn classify(tool: &Tool, overrides: &BTreeMap<String, Override>) -> Class {
     let parameters = text_parameters(tool);
     let facts = Facts::of(tool, &parameters);
     let mut claims: Vec<Claim<'_>> = parameters.iter().flat_map(|parameter| facts.claims(parameter)).collect();
     // Surest first; then in the order of the classes, then of the schema (the sort is stable).
     claims.sort_by(|left, right| right.confidence.cmp(&left.confidence).then(left.class.cmp(&right.class)));
 
-    if let Some(kind) = overrides.get(&tool.name).and_then(|word| ToolClass::parse(word)) {
+    let set = overrides.get(&tool.name);
+    if let Some((set, kind)) = set.and_then(|set| Some((set, ToolClass::parse(&set.class)?))) {
         let takes_parameter = !matches!(kind, ToolClass::Text | ToolClass::Opaque);
         let claimed = claims.iter().find(|claim| claim.class == kind).map(|claim| claim.parameter);
-        let parameter = claimed.or_else(|| parameters.first()).filter(|_| takes_parameter);
+        let parameter = match set.params.get(kind.as_str()) {
+            Some(named) => parameters.iter().find(|parameter| parameter.name == *named),
+            None => claimed.or_else(|| parameters.first()),
+        };
+        let parameter = parameter.filter(|_| takes_parameter);
         let reason = if takes_parameter { "set in `tools.overrides`" } else { "core only: set in `tools.overrides`" };
         return Class {
             kind,

@@ -64,8 +64,8 @@ pub struct Header {
     pub packs: Vec<String>,
     /// Tools left out by `tools.exclude`.
     pub excluded: Vec<String>,
-    /// Class overrides by tool (`tools.overrides`): the class' word.
-    pub overrides: BTreeMap<String, String>,
+    /// `tools.overrides` by tool.
+    pub overrides: BTreeMap<String, Override>,
     /// Effective settings of every check: check id → key → value (`enabled`, `severity`, knobs).
     pub settings: BTreeMap<String, BTreeMap<String, Value>>,
     /// What a report rewrites: random values and paths of this run → placeholder, longest first.
@@ -83,6 +83,16 @@ pub struct Header {
     /// What a report repeats and no judge reads (configuration, command, sandbox, start and duration).
     #[serde(default)]
     pub report: Value,
+}
+
+/// What the configuration says a tool takes.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Override {
+    /// The class' word (`path`).
+    pub class: String,
+    /// Class word → parameter name.
+    #[serde(default)]
+    pub params: BTreeMap<String, String>,
 }
 
 /// How the server was reached.

@@ -79,10 +79,7 @@ impl Drive {
     pub fn callable(&self) -> Vec<Tool> {
         let mut seen = std::collections::HashSet::new();
         let tools = self.surface.tools.entries.iter();
-        tools
-            .filter(|tool| !self.excluded.contains(&tool.name) && seen.insert(tool.name.as_str()))
-            .cloned()
-            .collect()
+        tools.filter(|tool| !self.excluded.contains(&tool.name) && seen.insert(tool.name.as_str())).cloned().collect()
     }
 
     /// Notes an act of the current session (or of the last one, when there is none any more).
@@ -137,7 +134,9 @@ impl Drive {
         }
         self.restarts += 1;
         self.session =
-            lifecycle::reopen(&self.link, purpose, (era, revision), &self.recorder, &self.tokens, self.bounds).await.ok();
+            lifecycle::reopen(&self.link, purpose, (era, revision), &self.recorder, &self.tokens, self.bounds)
+                .await
+                .ok();
         self.session.is_some()
     }
 

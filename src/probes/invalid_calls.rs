@@ -56,7 +56,8 @@ pub(super) async fn drive(drive: &mut Drive) {
         hangs += usize::from(batch(drive, tool, calls, relist).await);
     }
     if drive.usable() || drive.restart("after a crash").await {
-        let call = InvalidCall { variant: "unknown-tool".to_owned(), arguments: json!({}), why: "no such tool".to_owned() };
+        let call =
+            InvalidCall { variant: "unknown-tool".to_owned(), arguments: json!({}), why: "no such tool".to_owned() };
         let tool = Tool { name: UNKNOWN_TOOL.to_owned(), raw: Value::Null, listed_in: crate::model::EventRef(0) };
         batch(drive, &tool, &[call], true).await;
     } else {

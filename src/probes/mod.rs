@@ -1,8 +1,8 @@
 //! The I/O steps that checks share. A probe drives, the session records, nothing here judges.
 
 pub mod drive;
-mod inventory;
 mod invalid_calls;
+mod inventory;
 mod no_argument_calls;
 mod stress;
 

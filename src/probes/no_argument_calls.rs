@@ -14,7 +14,8 @@ pub(super) const ID: &str = "no-argument-calls";
 const MAX_CALLS: usize = 200;
 
 pub(super) async fn drive(drive: &mut Drive) {
-    let tools: Vec<Tool> = drive.callable().into_iter().filter(|tool| takes_nothing(tool) && only_reads(tool)).collect();
+    let tools: Vec<Tool> =
+        drive.callable().into_iter().filter(|tool| takes_nothing(tool) && only_reads(tool)).collect();
     (drive.progress)("calling tools that take no arguments");
     let mut pending = Vec::new();
     for (at, tool) in tools.iter().enumerate() {

@@ -52,7 +52,10 @@ pub(super) async fn drive(drive: &mut Drive) {
             return;
         }
         pipeline(drive, suspect, true).await;
-        inputs = later.iter().map(|input| Input { variant: input.variant, frame: input.frame.clone(), id: input.id.clone() }).collect();
+        inputs = later
+            .iter()
+            .map(|input| Input { variant: input.variant, frame: input.frame.clone(), id: input.id.clone() })
+            .collect();
     }
 }
 

@@ -74,11 +74,17 @@ pub fn build(trace: &Trace, surface: &Surface, judged: &[JudgedPack], facts: Fac
     let mut server = facts.server;
     server.reported_name = reported("name");
     server.reported_version = reported("version");
-    server.protocol_version =
-        trace.header.revision_text.clone().or_else(|| trace.header.revision.map(|revision| revision.to_string())).map(|text| excerpt(&clean(&text), 40));
+    server.protocol_version = trace
+        .header
+        .revision_text
+        .clone()
+        .or_else(|| trace.header.revision.map(|revision| revision.to_string()))
+        .map(|text| excerpt(&clean(&text), 40));
     server.era = trace.header.revision.map(|revision| format!("{:?}", revision.era()).to_lowercase());
     server.other_era = trace.header.other_era.as_ref().map(|(era, revision)| {
-        format!("also speaks {} ({era:?} handshake answered)", excerpt(&clean(revision), 40)).replace("Legacy", "legacy").replace("Modern", "modern")
+        format!("also speaks {} ({era:?} handshake answered)", excerpt(&clean(revision), 40))
+            .replace("Legacy", "legacy")
+            .replace("Modern", "modern")
     });
     server.surface = surface_facts(surface, redactor);
     let mut run = RunResult {
@@ -181,7 +187,10 @@ fn classified(tool: &str, class: &Class, redactor: &Redactor) -> Classified {
         confidence: class.confidence.as_str().to_owned(),
         reason: excerpt(&redactor.apply(&class.reason), EXCERPT),
         parameter: class.parameter.as_deref().map(|name| excerpt(&redactor.apply(name), 140)),
-        secondary: class.secondary.as_ref().map(|(kind, name)| format!("{}: {}", kind.as_str(), excerpt(&redactor.apply(name), 140))),
+        secondary: class
+            .secondary
+            .as_ref()
+            .map(|(kind, name)| format!("{}: {}", kind.as_str(), excerpt(&redactor.apply(name), 140))),
     }
 }
 
@@ -190,7 +199,11 @@ fn coverage(trace: &Trace, surface: &Surface, packs: &[(String, PackResult)]) ->
     let honest = |act: &crate::model::Act| act.role == Role::Control && act.probe != "no-argument-calls";
     let mut called = std::collections::BTreeSet::new();
     for event in &trace.events {
-        let (Some(act), EventKind::Received { outcome: Outcome::Result { is_error, .. }, .. }) = (event.act, &event.kind) else { continue };
+        let (Some(act), EventKind::Received { outcome: Outcome::Result { is_error, .. }, .. }) =
+            (event.act, &event.kind)
+        else {
+            continue;
+        };
         if let Some(act) = trace.acts.get(act.0 as usize).filter(|act| honest(act) && *is_error != Some(true)) {
             called.extend(act.tool.clone());
         }

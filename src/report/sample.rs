@@ -118,6 +118,7 @@ pub(crate) fn clean() -> RunResult {
             dir: Some("{sandbox_dir}".to_owned()),
             cleanup: "cleaned up".to_owned(),
             inherited: vec!["PATH".to_owned(), "LANG".to_owned()],
+            withheld: Vec::new(),
         },
         classification: vec![classified("echo"), classified("add")],
         packs: Packs(vec![("core".to_owned(), pack(Some('A'), 4.0, 4, 4, checks))]),

@@ -101,7 +101,10 @@ mod tests {
 
     #[test]
     fn member_order_does_not_change_the_hash() {
-        assert_eq!(canonical(&json!({"b": 1, "a": {"d": 2, "c": 3}})), canonical(&json!({"a": {"c": 3, "d": 2}, "b": 1})));
+        assert_eq!(
+            canonical(&json!({"b": 1, "a": {"d": 2, "c": 3}})),
+            canonical(&json!({"a": {"c": 3, "d": 2}, "b": 1}))
+        );
         assert_ne!(canonical(&json!([1, 2])), canonical(&json!([2, 1])));
     }
 

@@ -61,7 +61,10 @@ const DRIFT: &[(&[&str], &str)] = &[
     ),
     (&["npm error 404", "npm ERR! 404", "E404"], "npm does not know that package or version: check its spelling"),
     (&["EBADENGINE", "Unsupported engine"], "the package asks for another Node version"),
-    (&["error while loading shared libraries", "GLIBC_"], "a shared library that the server needs is missing on this machine"),
+    (
+        &["error while loading shared libraries", "GLIBC_"],
+        "a shared library that the server needs is missing on this machine",
+    ),
 ];
 
 fn drifted(stderr: &str) -> Option<String> {

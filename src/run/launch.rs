@@ -34,9 +34,15 @@ const KEPT: usize = 64 << 10;
 /// Between two questions to a server that is not up yet: short beside any server's start, long beside a connection.
 const PAUSE: Duration = Duration::from_millis(40);
 
-pub(super) async fn launch(launch: Launch, within: Duration, recorder: &Recorder, tokens: &Tokens) -> Result<Launched, Failure> {
+pub(super) async fn launch(
+    launch: Launch,
+    within: Duration,
+    recorder: &Recorder,
+    tokens: &Tokens,
+) -> Result<Launched, Failure> {
     if let Some(status) = http_status(&launch.url).await {
-        let message = format!("something already answers at {} (HTTP {status}) before the server was started", launch.url);
+        let message =
+            format!("something already answers at {} (HTTP {status}) before the server was started", launch.url);
         let hint = "stop it, or leave out --start to test the server that is running";
         return Err(Failure::harness(&message).with_hint(Some(hint.to_owned())));
     }
@@ -71,7 +77,8 @@ pub(super) async fn launch(launch: Launch, within: Duration, recorder: &Recorder
         }
         if Instant::now() >= deadline {
             let seen = last.map_or_else(String::new, |status| format!(" (the last answer was HTTP {status})"));
-            let message = format!("{} gave no usable answer within {} s of the start{seen}", launch.url, within.as_secs());
+            let message =
+                format!("{} gave no usable answer within {} s of the start{seen}", launch.url, within.as_secs());
             let hint = match last {
                 Some(404) => "the path may be wrong: MCP endpoints are often /mcp",
                 _ => "check the port and path, or raise --start-timeout",

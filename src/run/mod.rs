@@ -10,7 +10,7 @@ pub use failure::Failure;
 
 use crate::{
     config::{Settings, settings::ServerSettings},
-    model::{Header, Trace, trace::Transport},
+    model::{Header, Override, Trace, trace::Transport},
     packs,
     plan::Plan,
     probes::{Drive, Rights},
@@ -56,7 +56,13 @@ pub struct Finished {
 }
 
 /// Runs the plan against one server. Ends within the sum of the bounds, whatever the server does.
-pub async fn run(server: &ServerSettings, settings: &Settings, plan: &Plan, outside: &Outside, recorder: &Recorder) -> Finished {
+pub async fn run(
+    server: &ServerSettings,
+    settings: &Settings,
+    plan: &Plan,
+    outside: &Outside,
+    recorder: &Recorder,
+) -> Finished {
     let tokens = Tokens::mint();
     recorder.header(|header| *header = self::header(server, settings, plan, &tokens));
     let launched = server.url.is_some() && !server.command.is_empty();
@@ -73,7 +79,8 @@ pub async fn run(server: &ServerSettings, settings: &Settings, plan: &Plan, outs
         });
     }
     let mut secrets = settings.secrets.clone();
-    let failure = drive(server, settings, plan, outside, recorder, &tokens, sandbox.as_ref(), &mut report, &mut secrets).await;
+    let failure =
+        drive(server, settings, plan, outside, recorder, &tokens, sandbox.as_ref(), &mut report, &mut secrets).await;
     if let Some(sandbox) = sandbox {
         if settings.sandbox.keep {
             report.kept = Some(sandbox.keep().display().to_string());
@@ -102,12 +109,16 @@ fn header(server: &ServerSettings, settings: &Settings, plan: &Plan, tokens: &To
         name: server.name.clone(),
         version: server.version.clone(),
         transport,
-        target: if server.command.is_empty() { server.url.clone().unwrap_or_default() } else { server.command.join(" ") },
+        target: if server.command.is_empty() {
+            server.url.clone().unwrap_or_default()
+        } else {
+            server.command.join(" ")
+        },
         sandboxed: settings.sandbox.enabled && transport == Transport::Stdio,
         canaries: transport != Transport::Http,
         packs: plan.packs.iter().map(|pack| pack.id.to_owned()).collect(),
         settings: plan.settings.clone(),
-        overrides: settings.tools_overrides.iter().map(|(tool, set)| (tool.clone(), set.class.clone())).collect(),
+        overrides: settings.tools_overrides.iter().map(|(tool, set)| (tool.clone(), Override { class: set.class.clone(), params: set.params.clone() })).collect(),
         placeholders: tokens.placeholders(),
         ..Header::default()
     }
@@ -184,7 +195,13 @@ async fn probe(plan: &Plan, settings: &Settings, state: &mut Drive) {
         let Some(drive) = probe.drive else { continue };
         if tokio::time::timeout_at(deadline, drive(state)).await.is_err() {
             let seconds = settings.timeout_pack.as_secs();
-            state.not_sent(probe.id, crate::model::Role::Graded, None, "pack-timeout", &format!("the pack's bound of {seconds} s was reached"));
+            state.not_sent(
+                probe.id,
+                crate::model::Role::Graded,
+                None,
+                "pack-timeout",
+                &format!("the pack's bound of {seconds} s was reached"),
+            );
             return;
         }
         if probe.id == "inventory" {

@@ -71,10 +71,8 @@ pub(super) fn prepare(
             cwd: own.filter(|_| !server.cwd_project).map_or_else(|| server.base.clone(), |own| own.work().to_owned()),
             env: vars.into_iter().collect(),
             low_priority: false,
-            marker: own.map_or_else(
-                || tokens.value(TokenKind::Probe).to_owned(),
-                |own| own.dir().display().to_string(),
-            ),
+            marker: own
+                .map_or_else(|| tokens.value(TokenKind::Probe).to_owned(), |own| own.dir().display().to_string()),
         }
     });
     let http = url.map(|url| HttpTarget { url, headers });
@@ -98,11 +96,7 @@ fn variable(token: TokenKind) -> &'static str {
 fn values(sandbox: Option<&Sandbox>) -> BTreeMap<&'static str, String> {
     let Some(sandbox) = sandbox else { return BTreeMap::new() };
     let work = sandbox.work().display().to_string();
-    BTreeMap::from([
-        ("sandbox", work.clone()),
-        ("dir", work),
-        ("sandbox_home", sandbox.home().display().to_string()),
-    ])
+    BTreeMap::from([("sandbox", work.clone()), ("dir", work), ("sandbox_home", sandbox.home().display().to_string())])
 }
 
 /// The variables that are valid text; others cannot be referred to from a configuration.
@@ -124,7 +118,14 @@ mod tests {
 
     #[test]
     fn publishing_tokens_are_known_by_name() {
-        for name in ["GITHUB_TOKEN", "ACTIONS_RUNTIME_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_URL", "CI_JOB_TOKEN", "MY_GITLAB_TOKEN", "INPUT_TOKEN"] {
+        for name in [
+            "GITHUB_TOKEN",
+            "ACTIONS_RUNTIME_TOKEN",
+            "ACTIONS_ID_TOKEN_REQUEST_URL",
+            "CI_JOB_TOKEN",
+            "MY_GITLAB_TOKEN",
+            "INPUT_TOKEN",
+        ] {
             assert!(publishes(name), "{name}");
         }
         for name in ["PATH", "API_TOKEN", "GITHUB_SHA", "ACTIONS_CACHE_URL", "MCP_TOKEN"] {

@@ -167,7 +167,18 @@ impl Session {
         };
         inbox.push(None, EventKind::Started { purpose: purpose.to_owned() });
         let revision = Revision::NEWEST_LEGACY;
-        Ok(Self { inbox, wire, bounds, era: revision.era(), revision, next: 1, posts: 0, word: None, last: None, reported: false })
+        Ok(Self {
+            inbox,
+            wire,
+            bounds,
+            era: revision.era(),
+            revision,
+            next: 1,
+            posts: 0,
+            word: None,
+            last: None,
+            reported: false,
+        })
     }
 
     /// Its number in the record.

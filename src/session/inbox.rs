@@ -140,8 +140,7 @@ pub(super) fn key(id: &Value) -> String {
 
 impl Inbox {
     pub(super) fn new(session: SessionId, recorder: Recorder, tokens: Tokens) -> Self {
-        let state =
-            State { requests: HashMap::new(), revision: Revision::NEWEST_LEGACY, seen: [0; 4], ended: None };
+        let state = State { requests: HashMap::new(), revision: Revision::NEWEST_LEGACY, seen: [0; 4], ended: None };
         Self { session, recorder, tokens, state: Arc::new(Mutex::new(state)) }
     }
 
@@ -192,6 +191,11 @@ impl Inbox {
     /// Whether that request still waits for its reply.
     pub(super) fn waits(&self, key: &str) -> bool {
         self.lock().requests.get(key).is_some_and(|entry| entry.standing == Standing::Waiting)
+    }
+
+    /// The act that a request belongs to.
+    fn act_of(&self, key: &str) -> Option<ActId> {
+        self.lock().requests.get(key).map(|entry| entry.act)
     }
 
     /// Ends waiting for a message that was not to be answered.
@@ -374,16 +378,15 @@ impl Inbox {
                 };
                 (reading::result(result), verdicts)
             }
-            Message::Response { body: Body::Malformed(why), .. } => {
-                (Outcome::Malformed { why }, Acceptance::default())
-            }
+            Message::Response { body: Body::Malformed(why), .. } => (Outcome::Malformed { why }, Acceptance::default()),
             _ => match value.get("error") {
                 Some(error) => (reading::error(error), acceptance::error(revision, error)),
                 None => (Outcome::Malformed { why: "no result".to_owned() }, Acceptance::default()),
             },
         };
         if let Some(missing) = source.unfinished {
-            outcome = Outcome::Malformed { why: format!("no {missing} follows the reply: clients wait for it for ever") };
+            outcome =
+                Outcome::Malformed { why: format!("no {missing} follows the reply: clients wait for it for ever") };
         }
         arrived.notes.extend(source.note.clone());
         arrived.notes.extend(verdicts.schema);
@@ -459,10 +462,12 @@ impl Inbox {
             (None, Value::String(text)) if text.len() <= 20 && standing(text).is_some() => {
                 (text.clone(), Some(format!("the id {text} comes back as a text")))
             }
-            (None, Value::Number(number)) => match number.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0 && *n < 1e15) {
-                Some(whole) => ((whole as u64).to_string(), Some(format!("the id comes back as {number}"))),
-                None => return Found::Unknown,
-            },
+            (None, Value::Number(number)) => {
+                match number.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0 && *n < 1e15) {
+                    Some(whole) => ((whole as u64).to_string(), Some(format!("the id comes back as {number}"))),
+                    None => return Found::Unknown,
+                }
+            }
             _ => return Found::Unknown,
         };
         match standing(&key) {
@@ -483,9 +488,10 @@ impl Inbox {
         let (act, kept) = {
             let state = self.lock();
             let Some(entry) = state.requests.get(&key) else { return false };
-            let kept = entry.method.as_deref().is_some_and(|method| {
-                matches!(method, "initialize" | "server/discover") || method.ends_with("/list")
-            });
+            let kept = entry
+                .method
+                .as_deref()
+                .is_some_and(|method| matches!(method, "initialize" | "server/discover") || method.ends_with("/list"));
             (entry.act, kept)
         };
         let role = self.recorder.read(|trace| trace.acts.get(act.0 as usize).map(|act| act.role));
@@ -502,9 +508,7 @@ impl Inbox {
         if whole {
             return match String::from_utf8(bytes) {
                 Ok(text) => Payload::Text(text),
-                Err(error) => {
-                    Payload::Base64(base64::engine::general_purpose::STANDARD.encode(error.as_bytes()))
-                }
+                Err(error) => Payload::Base64(base64::engine::general_purpose::STANDARD.encode(error.as_bytes())),
             };
         }
         let end = if bytes.len() > WHOLE && self.recorder.afford(self.session, 2 * END) { END } else { SPARE };
@@ -807,10 +811,14 @@ mod tests {
             .events
             .iter()
             .map(|event| match &event.kind {
-                EventKind::Received { frame: Payload::Digest { head, tail, .. }, outcome: Outcome::Result { text, .. }, .. } => {
-                    head.len() + tail.len() + text.len()
+                EventKind::Received {
+                    frame: Payload::Digest { head, tail, .. },
+                    outcome: Outcome::Result { text, .. },
+                    ..
+                } => head.len() + tail.len() + text.len(),
+                EventKind::Received { frame, outcome: Outcome::Result { text, .. }, .. } => {
+                    frame.text().len() + text.len()
                 }
-                EventKind::Received { frame, outcome: Outcome::Result { text, .. }, .. } => frame.text().len() + text.len(),
                 _ => 0,
             })
             .sum();

@@ -4,6 +4,7 @@ pub mod cleanup;
 mod descendants;
 mod environment;
 mod error;
+mod fixture;
 mod process;
 mod program;
 mod removal;

@@ -13,6 +13,7 @@ use super::{
     cleanup,
     environment::{self, Environment},
     error::TargetError,
+    fixture,
     removal::remove_tree,
 };
 use crate::config::settings::SandboxSettings;
@@ -69,6 +70,7 @@ impl Sandbox {
         for path in made.chain(in_home.map(|below| sandbox.home.join(below))) {
             builder.create(&path).map_err(|error| refuse(reason(&error)))?;
         }
+        fixture::lay(sandbox.work()).map_err(|error| refuse(reason(&error)))?;
         Ok(sandbox)
     }
 

@@ -43,10 +43,7 @@ impl Surface {
             None => acts.iter().any(|(act, events)| act.variant == "discover" && result(events).is_some()),
         };
         let era = if modern { Era::Modern } else { Era::Legacy };
-        let reply = acts
-            .iter()
-            .filter(|(act, _)| act.opens(era))
-            .find_map(|(_, events)| result(events));
+        let reply = acts.iter().filter(|(act, _)| act.opens(era)).find_map(|(_, events)| result(events));
         let Some((at, mut fields)) = reply else { return };
         let mut take = |key: &str| fields.remove(key).and_then(lenient::value);
         self.handshake = Some(at);

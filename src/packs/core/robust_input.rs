@@ -143,6 +143,7 @@ fn judge(view: &View<'_>) -> Judgement {
     }
     let sessions = Sessions::of(view.trace);
     let (graded, mut told) = graded(view, &sessions);
+    let carried_out = carried_out(view, &graded);
     let (mut lines, mut tally) = (Lines::default(), Tally::default());
     let mut clean: BTreeMap<(&str, &'static str), (usize, ActView<'_>)> = BTreeMap::new();
     let mut not_sent: BTreeMap<&str, HashSet<Option<&str>>> = BTreeMap::new();
@@ -155,7 +156,7 @@ fn judge(view: &View<'_>) -> Judgement {
             Fate::Open => continue,
             _ => tally.judged += 1,
         }
-        if let Some(rule) = grade(view, &sessions, call, &mut lines, &mut tally, &mut told) {
+        if let Some(rule) = grade(view, &sessions, call, &carried_out, &mut lines, &mut tally, &mut told) {
             let kind = split(&call.act.act.variant).0;
             clean.entry((kind, rule)).or_insert((0, call.act)).0 += 1;
         }
@@ -233,11 +234,21 @@ fn graded<'t>(view: &View<'t>, sessions: &Sessions) -> (Vec<Graded<'t>>, HashSet
     (calls, told)
 }
 
+/// Tools of which at least one invalid call was carried out.
+fn carried_out<'t>(view: &View<'t>, graded: &[Graded<'t>]) -> HashSet<&'t str> {
+    let done = |call: &&Graded<'t>| {
+        read(view.trace, &call.act).is_some_and(|reading| reading.manner == Manner::Accepted || reading.used.is_some())
+    };
+    graded.iter().filter(done).filter_map(|call| call.act.act.tool.as_deref()).collect()
+}
+
 /// Grades one call. Returns the rule of a clean one.
+#[expect(clippy::too_many_arguments, reason = "one pass fills lines, tally and sessions together")]
 fn grade(
     view: &View<'_>,
     sessions: &Sessions,
     call: &Graded<'_>,
+    carried_out: &HashSet<&str>,
     lines: &mut Lines,
     tally: &mut Tally,
     told: &mut HashSet<SessionId>,
@@ -279,7 +290,9 @@ fn grade(
         _ => {}
     }
     let reading = read(view.trace, act)?;
-    let wrote = changed(act);
+    // Changes are seen per batch of one tool's calls: one that was carried out accounts for them.
+    let wrote =
+        if act.act.tool.as_deref().is_some_and(|tool| carried_out.contains(tool)) { Vec::new() } else { changed(act) };
     let found = faults(act, &reading, &wrote, lines, tally);
     if found {
         return None;

@@ -40,9 +40,7 @@ pub(super) async fn of_process(
             format!("the server closed its stdout without answering `initialize` and goes on running{quoted}"),
             Some("it must answer on stdout and stay attached to it"),
         ),
-        (None, None) if !noise.is_empty() => {
-            (format!("what the server prints is not MCP: {noise}"), Some(not_mcp))
-        }
+        (None, None) if !noise.is_empty() => (format!("what the server prints is not MCP: {noise}"), Some(not_mcp)),
         (None, None) => (
             format!("the server did not answer `initialize` within {}", seconds(waited)),
             Some("if it only starts slowly, raise --connect-timeout; if it speaks HTTP, give its address with --url"),
@@ -95,10 +93,9 @@ pub(super) fn of_endpoint(
             "the address does not take POST requests: it answered HTTP 405".to_owned(),
             Some(format!("check the path, often /mcp; {old}")),
         ),
-        (None, 500..=599) => (
-            format!("the endpoint failed: it answered HTTP {status}"),
-            Some("look at the server's own log".to_owned()),
-        ),
+        (None, 500..=599) => {
+            (format!("the endpoint failed: it answered HTTP {status}"), Some("look at the server's own log".to_owned()))
+        }
         (None, 200..=299) if header("content-type").is_some_and(|kind| kind.starts_with("text/html")) => (
             "the address answers with a web page, not with MCP".to_owned(),
             Some("check the path, often /mcp".to_owned()),

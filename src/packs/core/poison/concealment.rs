@@ -55,7 +55,8 @@ const FILL: &[&str] = &[
     "any",
     "way",
     "to",
-    "otherwise", "no",
+    "otherwise",
+    "no",
     "publicly",
     "verbally",
 ];
@@ -286,9 +287,35 @@ const TRUTH: &[&str] = &[
 const FLAG: &[&str] =
     &["true", "false", "set", "enabled", "disabled", "omitted", "specified", "provided", "default", "defaults"];
 
-const TAKING: &[&str] = &["send", "forward", "upload", "copy", "bcc", "transmit", "exfiltrate", "leak", "append", "include", "read", "collect"];
+const TAKING: &[&str] = &[
+    "send",
+    "forward",
+    "upload",
+    "copy",
+    "bcc",
+    "transmit",
+    "exfiltrate",
+    "leak",
+    "append",
+    "include",
+    "read",
+    "collect",
+];
 const KEEPING: &[&str] = &["call", "execute", "log", "add", "pass", "invoke", "record", "run", "share"];
-const LOOT: &[&str] = &["conversation", "user's", "messages", "contents", "history", "keys", "credentials", "tokens", "secrets", "all", "every", "copy"];
+const LOOT: &[&str] = &[
+    "conversation",
+    "user's",
+    "messages",
+    "contents",
+    "history",
+    "keys",
+    "credentials",
+    "tokens",
+    "secrets",
+    "all",
+    "every",
+    "copy",
+];
 
 /// Where a sentence orders to conceal.
 pub fn find(s: &Sentence<'_>) -> Option<Range<usize>> {
@@ -687,9 +714,7 @@ fn covert(s: &Sentence<'_>, at: usize) -> Option<usize> {
         "secretly" | "covertly" | "surreptitiously" | "stealthily" => {
             TAKING.contains(&next) || KEEPING.contains(&next) || TAKING.contains(&s.before(at, 1))
         }
-        "silently" | "quietly" | "discreetly" => {
-            TAKING.contains(&next) && s.find(at + 2..at + 14, LOOT).is_some()
-        }
+        "silently" | "quietly" | "discreetly" => TAKING.contains(&next) && s.find(at + 2..at + 14, LOOT).is_some(),
         _ => false,
     };
     let negated = covert && s.find(s.range().start..at, &["not", "never", "don't", "cannot", "no"]).is_some();

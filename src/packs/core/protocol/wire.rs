@@ -8,7 +8,7 @@ use super::{
 };
 use crate::{
     check::ActView,
-    model::{Event, EventKind, EventRef, Outcome, Payload, Role, Verdict, trace::Transport},
+    model::{ActId, Era, Event, EventKind, EventRef, Outcome, Payload, Role, Verdict, trace::Transport},
 };
 
 /// Stress variants that are ordinary messages: what they draw counts like any other reply. (A server may echo deep
