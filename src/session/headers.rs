@@ -24,8 +24,8 @@ pub(super) fn configured(headers: &[(String, String)]) -> Result<HeaderMap, Sess
     for (name, value) in headers {
         let refuse = |why| SessionError::Header { name: name.clone(), why };
         let key = HeaderName::from_bytes(name.trim().as_bytes()).map_err(|_| refuse("it is no header name"))?;
-        let mut value =
-            HeaderValue::from_bytes(value.trim().as_bytes()).map_err(|_| refuse("its value holds control characters"))?;
+        let mut value = HeaderValue::from_bytes(value.trim().as_bytes())
+            .map_err(|_| refuse("its value holds control characters"))?;
         value.set_sensitive(true);
         map.append(key, value);
     }

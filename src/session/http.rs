@@ -14,11 +14,11 @@ use reqwest::{
 use tokio::{sync::Semaphore, task::AbortHandle, time::timeout};
 
 use super::{
-    client::HttpTarget,
     error::{SessionError, with_causes},
     frame::{Collector, Frame, Limits},
     headers,
     inbox::{Fault, Inbox, Source},
+    link::HttpTarget,
     sse::Events,
 };
 use crate::model::{ActId, Era, EventKind, Revision};
@@ -332,15 +332,13 @@ impl Endpoint {
                 // What a server still says on the stream of an answered request holds up no other request.
                 *slot = None;
             }
-            if piece.is_none() {
-                return None;
-            }
             if events.runaway() {
                 let limit = Limits::default().read;
                 let what = "bytes of one event of a stream".to_owned();
                 self.inbox.push(Some(post.act), EventKind::Bound { what, limit });
                 return Some("an event without end".to_owned());
             }
+            piece?;
         }
     }
 
@@ -364,3 +362,6 @@ fn loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
+
+#[cfg(test)]
+mod tests;

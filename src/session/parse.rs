@@ -60,7 +60,11 @@ fn mend(text: &[u8]) -> Option<Vec<u8>> {
                     std::str::from_utf8(number).ok().and_then(|n| n.parse::<f64>().ok()).is_some_and(f64::is_infinite);
                 if infinite {
                     changed = true;
-                    out.extend_from_slice(if number[0] == b'-' { b"-1.7976931348623157e308" } else { b"1.7976931348623157e308" });
+                    out.extend_from_slice(if number[0] == b'-' {
+                        b"-1.7976931348623157e308"
+                    } else {
+                        b"1.7976931348623157e308"
+                    });
                 } else {
                     out.extend_from_slice(number);
                 }

@@ -148,12 +148,14 @@ mod tests {
 
     #[test]
     fn texts_end_at_the_bound_between_characters() {
-        let Outcome::Result { text, .. } = result(&json!({ "content": [{ "text": "é".repeat(TEXT) }], "structuredContent": [1] }))
+        let Outcome::Result { text, .. } =
+            result(&json!({ "content": [{ "text": "é".repeat(TEXT) }], "structuredContent": [1] }))
         else {
             panic!()
         };
         assert_eq!(text.len(), TEXT);
-        let Outcome::Result { mut text, .. } = result(&json!({ "content": [{ "text": format!("x{}", "é".repeat(TEXT)) }] }))
+        let Outcome::Result { mut text, .. } =
+            result(&json!({ "content": [{ "text": format!("x{}", "é".repeat(TEXT)) }] }))
         else {
             panic!()
         };

@@ -29,7 +29,14 @@ struct Log {
 impl Recorder {
     /// Starts an empty trace.
     pub fn new(header: Header) -> Self {
-        Self(Arc::new(Mutex::new(Log { trace: Trace::new(header), sessions: 0, full: false, kept: 0, listed: 0, spent: false })))
+        Self(Arc::new(Mutex::new(Log {
+            trace: Trace::new(header),
+            sessions: 0,
+            full: false,
+            kept: 0,
+            listed: 0,
+            spent: false,
+        })))
     }
 
     /// A number for a new session.

@@ -166,7 +166,8 @@ impl Events {
             }
             At::Value { field: Field::Id, short, .. } if !short.contains(&0) => self.id = Some(short),
             At::Value { field: Field::Retry, short, .. } => {
-                let text = std::str::from_utf8(&short).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
+                let text =
+                    std::str::from_utf8(&short).ok().filter(|text| text.bytes().all(|byte| byte.is_ascii_digit()));
                 self.retry = text.and_then(|text| text.parse().ok()).map(Duration::from_millis).or(self.retry);
             }
             At::Value { .. } => {}

@@ -73,10 +73,9 @@ impl Child {
         let mut command = Command::new(&spawn.program);
         command.args(&spawn.args).current_dir(&spawn.cwd).env_clear().envs(spawn.env.iter().cloned());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).process_group(0).kill_on_drop(true);
-        let mut inner = command.spawn().map_err(|source| TargetError::Start {
-            program: spawn.program.to_string_lossy().into_owned(),
-            source,
-        })?;
+        let mut inner = command
+            .spawn()
+            .map_err(|source| TargetError::Start { program: spawn.program.to_string_lossy().into_owned(), source })?;
         let pid = inner.id().unwrap_or(0);
         if spawn.low_priority {
             let _ = setpriority_process(Pid::from_raw(pid as i32), 10);

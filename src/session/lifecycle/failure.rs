@@ -26,6 +26,9 @@ pub(super) async fn of_process(
     let quoted = if noise.is_empty() { String::new() } else { format!("; it printed {noise}") };
     let not_mcp = "check the command: what was started does not look like an MCP server on stdio";
     let (reason, hint) = match (refusal, exit) {
+        _ if echoes(recorder, session.id()) => {
+            ("what was started repeats its input: it is no MCP server".to_owned(), Some(not_mcp))
+        }
         (Some(refusal), _) => (refusal, None),
         (None, Some(exit)) => {
             let how = ended(exit);
@@ -40,9 +43,7 @@ pub(super) async fn of_process(
             format!("the server closed its stdout without answering `initialize` and goes on running{quoted}"),
             Some("it must answer on stdout and stay attached to it"),
         ),
-        (None, None) if !noise.is_empty() => {
-            (format!("what the server prints is not MCP: {noise}"), Some(not_mcp))
-        }
+        (None, None) if !noise.is_empty() => (format!("what the server prints is not MCP: {noise}"), Some(not_mcp)),
         (None, None) => (
             format!("the server did not answer `initialize` within {}", seconds(waited)),
             Some("if it only starts slowly, raise --connect-timeout; if it speaks HTTP, give its address with --url"),
@@ -88,10 +89,9 @@ pub(super) fn of_endpoint(
             "the address does not take POST requests: it answered HTTP 405".to_owned(),
             Some(format!("check the path, often /mcp; {old}")),
         ),
-        (None, 500..=599) => (
-            format!("the endpoint failed: it answered HTTP {status}"),
-            Some("look at the server's own log".to_owned()),
-        ),
+        (None, 500..=599) => {
+            (format!("the endpoint failed: it answered HTTP {status}"), Some("look at the server's own log".to_owned()))
+        }
         (None, 200..=299) if header("content-type").is_some_and(|kind| kind.starts_with("text/html")) => (
             "the address answers with a web page, not with MCP".to_owned(),
             Some("check the path, often /mcp".to_owned()),
@@ -137,6 +137,16 @@ pub(super) fn response(recorder: &Recorder, act: ActId) -> Option<(u16, Vec<(Str
         trace.events.iter().filter(|event| event.act == Some(act)).find_map(|event| match &event.kind {
             EventKind::Http { status, headers } => Some((*status, headers.clone())),
             _ => None,
+        })
+    })
+}
+
+/// Whether the server sent us a handshake: what a program like `cat` does, and no server.
+fn echoes(recorder: &Recorder, session: SessionId) -> bool {
+    recorder.read(|trace| {
+        trace.events.iter().any(|event| match &event.kind {
+            EventKind::ServerRequest { method, .. } => event.session == session && method == "initialize",
+            _ => false,
         })
     })
 }

@@ -80,9 +80,7 @@ pub(super) fn initialization(reply: &Reply, outcome: &Outcome) -> Initialization
             let code = code.map_or("without a code".to_owned(), |code| code.to_string());
             refused(format!("the server refused `initialize`: error {code}: {}", shortened(message)))
         }
-        Outcome::Malformed { why } => {
-            refused(format!("`initialize` was not properly answered: {}", shortened(why)))
-        }
+        Outcome::Malformed { why } => refused(format!("`initialize` was not properly answered: {}", shortened(why))),
         Outcome::Result { .. } => {
             let result = reply.value.as_ref().and_then(|value| value.get("result")).unwrap_or(&Value::Null);
             match result.get("protocolVersion") {
@@ -92,8 +90,12 @@ pub(super) fn initialization(reply: &Reply, outcome: &Outcome) -> Initialization
                 Some(Value::String(word)) => {
                     Initialization::Done { revision: nearest(word), word: word.chars().take(100).collect() }
                 }
-                Some(_) => refused("`initialize` was not properly answered: `protocolVersion` is not a text".to_owned()),
-                None => refused("`initialize` was not properly answered: its result has no `protocolVersion`".to_owned()),
+                Some(_) => {
+                    refused("`initialize` was not properly answered: `protocolVersion` is not a text".to_owned())
+                }
+                None => {
+                    refused("`initialize` was not properly answered: its result has no `protocolVersion`".to_owned())
+                }
             }
         }
     }
@@ -162,7 +164,8 @@ mod tests {
 
     #[test]
     fn an_answer_to_everything_is_no_discovery() {
-        for value in [json!({}), json!({ "content": [] }), json!({ "supportedVersions": ["2025-11-25"] }), json!(null)] {
+        for value in [json!({}), json!({ "content": [] }), json!({ "supportedVersions": ["2025-11-25"] }), json!(null)]
+        {
             assert_eq!(discover(value), Discovery::Unsupported);
         }
         assert_eq!(discover_error(-32601, json!(null)), Discovery::Unsupported);

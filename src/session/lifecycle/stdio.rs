@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     model::{Era, Revision},
-    session::{Bounds, Link, Pending, Recorder, Reply, Session, StartFailure, Tokens, client::Answer},
+    session::{Bounds, Link, Pending, Recorder, Reply, Session, StartFailure, Tokens, answer::Answer},
     targets::Spawn,
 };
 
@@ -118,8 +118,7 @@ pub(super) async fn open(
     let mut b = Session::open(&yielding, "other era", recorder, tokens, bounds).await?;
     let mut alone = initialize(recorder, &mut b, "initialize-other-era").await;
 
-    let mut start =
-        Start { began, deadline, discover: Seen::Waiting, first: Seen::Waiting, second: Seen::Waiting };
+    let mut start = Start { began, deadline, discover: Seen::Waiting, first: Seen::Waiting, second: Seen::Waiting };
     let step = loop {
         let until = match start.step(Instant::now()) {
             Step::Wait(until) => until,

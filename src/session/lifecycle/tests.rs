@@ -240,7 +240,8 @@ for r in requests():
 
 #[tokio::test]
 async fn an_unknown_revision_is_graded_and_noted() {
-    let run = start(&LEGACY.replace("result(r, INIT)", "result(r, dict(INIT, protocolVersion='2099-01-01'))"), LONG).await;
+    let run =
+        start(&LEGACY.replace("result(r, INIT)", "result(r, dict(INIT, protocolVersion='2099-01-01'))"), LONG).await;
     let header = run.trace().header;
     assert_eq!(run.opened.unwrap().graded.revision(), Revision::V2025_11_25);
     assert_eq!(header.revision_text.as_deref(), Some("2099-01-01"));
@@ -276,6 +277,12 @@ async fn a_program_that_prints_something_else_is_quoted() {
     assert!(run.reason().contains("not MCP") && run.reason().contains("Listening on :3000"), "{}", run.reason());
     let run = start("print('usage: toy'); sys.exit(0)", LONG).await;
     assert!(run.reason().contains("exit code 0") && run.reason().contains("usage: toy"), "{}", run.reason());
+}
+
+#[tokio::test]
+async fn a_program_that_repeats_its_input_is_recognised() {
+    let run = start("for line in sys.stdin: sys.stdout.write(line); sys.stdout.flush()", LONG).await;
+    assert!(run.reason().contains("repeats its input"), "{}", run.reason());
 }
 
 #[tokio::test]
@@ -415,7 +422,8 @@ async fn a_hang_a_flood_and_an_unfinished_line_are_bounded() {
 
 #[tokio::test]
 async fn stderr_and_replies_are_searched_for_tokens() {
-    let body = LEGACY.replace("result(r, TOOLS)", "sys.stderr.write(r['params']['say'] + '\\n'); result(r, r['params'])");
+    let body =
+        LEGACY.replace("result(r, TOOLS)", "sys.stderr.write(r['params']['say'] + '\\n'); result(r, r['params'])");
     let run = start(&body, LONG).await;
     let (recorder, mut session) = (run.recorder, run.opened.unwrap().graded);
     let act = act(&recorder, &session, "a", Era::Legacy);
@@ -423,10 +431,13 @@ async fn stderr_and_replies_are_searched_for_tokens() {
     session.call(act, "tools/list", params, LONG).await;
     session.close().await;
     let trace = recorder.take();
-    let sent = trace.events.iter().any(
-        |event| matches!(&event.kind, EventKind::Sent { carries, .. } if carries == &[TokenKind::Canary]),
-    );
-    let received = trace.events.iter().any(|event| matches!(&event.kind, EventKind::Received { hits, .. } if hits.len() == 1));
-    let noted = trace.events.iter().any(|event| matches!(&event.kind, EventKind::Stderr { hits, .. } if hits.len() == 1));
+    let sent = trace
+        .events
+        .iter()
+        .any(|event| matches!(&event.kind, EventKind::Sent { carries, .. } if carries == &[TokenKind::Canary]));
+    let received =
+        trace.events.iter().any(|event| matches!(&event.kind, EventKind::Received { hits, .. } if hits.len() == 1));
+    let noted =
+        trace.events.iter().any(|event| matches!(&event.kind, EventKind::Stderr { hits, .. } if hits.len() == 1));
     assert!(sent && received && noted);
 }
