@@ -47,8 +47,6 @@ impl Session {
     ///
     /// # Errors
     /// When the program cannot be started, or the address or a header cannot be used.
-    // Nothing is awaited today, and callers need not know.
-    #[allow(clippy::unused_async)]
     pub async fn open(
         link: &Link,
         purpose: &str,

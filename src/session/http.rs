@@ -14,7 +14,7 @@ use reqwest::{
 use tokio::{sync::Semaphore, task::AbortHandle, time::timeout};
 
 use super::{
-    error::{SessionError, with_causes},
+    error::{SessionError, innermost, with_causes},
     frame::{Collector, Frame, Limits},
     headers,
     inbox::{Fault, Inbox, Source},
@@ -213,7 +213,7 @@ impl Endpoint {
     }
 
     fn failed(&self, key: &str, error: &reqwest::Error) {
-        let why = with_causes(error);
+        let why = innermost(error);
         if error.is_connect() || error.is_builder() {
             self.lock().lost = true;
             self.inbox.fail(key, Fault::NotSent(why));
@@ -289,7 +289,7 @@ impl Endpoint {
                     broken = self.read(post, response, &mut events, slot).await;
                 }
                 Err(error) => {
-                    broken = Some(with_causes(&error));
+                    broken = Some(innermost(&error));
                     break;
                 }
             }
@@ -316,7 +316,7 @@ impl Endpoint {
         loop {
             let piece = match response.chunk().await {
                 Ok(piece) => piece,
-                Err(error) => return Some(with_causes(&error)),
+                Err(error) => return Some(innermost(&error)),
             };
             match &piece {
                 Some(piece) => events.push(piece, &mut frames),
