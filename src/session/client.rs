@@ -105,11 +105,17 @@ impl Session {
         }
     }
 
+    /// Takes the next free id, for a frame that is written by hand.
+    pub fn next_id(&mut self) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        id
+    }
+
     /// Sends a request; its reply is awaited with [`Session::wait`]. `params` of `null` are left out;
     /// in the modern era `_meta` is filled in where it is missing.
     pub async fn send(&mut self, act: ActId, method: &str, params: Value) -> Pending {
-        let id = self.next;
-        self.next += 1;
+        let id = self.next_id();
         let frame = framed(Some(id), method, self.dressed(params));
         self.transmit(act, frame, Some(Value::from(id)), Some(method), true).await
     }
