@@ -2,124 +2,20 @@
 
 use std::{future::pending as never, time::Duration};
 
-use serde_json::{Value, json};
-use tokio::sync::oneshot;
+use serde_json::Value;
 
 use super::{
+    answer::{Answer, Pending},
     error::SessionError,
     http::{Http, Post},
-    inbox::{self, Ended, Fault, Inbox},
+    inbox::{self, Ended, Fault, Inbox, Keep},
+    link::{Bounds, Link},
     recorder::Recorder,
+    request::{framed, modern},
     stdio::Stdio,
     tokens::Tokens,
 };
-use crate::{
-    model::{ActId, Era, EventKind, EventRef, Revision, SessionId},
-    targets::Spawn,
-};
-
-/// How a server is reached.
-#[derive(Debug, Clone)]
-pub enum Link {
-    /// A child process on pipes.
-    Stdio(Spawn),
-    /// Streamable HTTP.
-    Http(HttpTarget),
-}
-
-/// A Streamable HTTP endpoint.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HttpTarget {
-    /// The endpoint.
-    pub url: String,
-    /// Headers sent with every request, in order.
-    pub headers: Vec<(String, String)>,
-}
-
-/// How long a session waits.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Bounds {
-    /// For the handshake, start included.
-    pub connect: Duration,
-    /// For one call, and for the server to read what we write.
-    pub call: Duration,
-}
-
-/// A reply as it was recorded.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Reply {
-    /// The `Received` event.
-    pub at: EventRef,
-    /// The whole message, when it could be parsed.
-    pub value: Option<Value>,
-}
-
-/// How waiting for a reply ended.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
-    /// A reply came: its outcome stands in the record.
-    Reply(Reply),
-    /// Nothing came within the bound.
-    TimedOut,
-    /// Nothing can come any more.
-    Closed,
-    /// The request could not be sent.
-    NotSent,
-}
-
-impl Answer {
-    /// The reply, when there is one.
-    pub fn reply(&self) -> Option<&Reply> {
-        match self {
-            Self::Reply(reply) => Some(reply),
-            _ => None,
-        }
-    }
-}
-
-/// A request whose reply has not been awaited yet.
-#[derive(Debug)]
-pub struct Pending {
-    act: ActId,
-    key: Option<String>,
-    reply: Option<oneshot::Receiver<Reply>>,
-    sent: bool,
-}
-
-impl Pending {
-    /// The act it belongs to.
-    pub(super) fn act(&self) -> ActId {
-        self.act
-    }
-
-    /// Its place in the inbox, when it has one.
-    pub(super) fn key(&self) -> Option<String> {
-        self.key.clone()
-    }
-
-    /// What has come so far: the reply, or that none can come.
-    pub(super) fn ready(&mut self) -> Option<Option<Reply>> {
-        match self.reply.as_mut()?.try_recv() {
-            Ok(reply) => Some(Some(reply)),
-            Err(oneshot::error::TryRecvError::Closed) => Some(None),
-            Err(oneshot::error::TryRecvError::Empty) => None,
-        }
-    }
-
-    /// Its reply as soon as it is there; none when none can come. Never returns for a frame that is not answered.
-    /// To be called until it returns once.
-    pub(super) async fn arrived(&mut self) -> Option<Reply> {
-        match &mut self.reply {
-            Some(reply) => {
-                let reply = reply.await.ok();
-                self.reply = None;
-                reply
-            }
-            None if self.sent => never().await,
-            None => None,
-        }
-    }
-}
+use crate::model::{ActId, Era, EventKind, Revision, SessionId};
 
 /// How long a crashed server's output may still be read when something else holds its stdout open.
 const AFTERMATH: Duration = Duration::from_secs(2);
@@ -151,8 +47,6 @@ impl Session {
     ///
     /// # Errors
     /// When the program cannot be started, or the address or a header cannot be used.
-    // Nothing is awaited today, and callers need not know.
-    #[allow(clippy::unused_async)]
     pub async fn open(
         link: &Link,
         purpose: &str,
@@ -211,11 +105,17 @@ impl Session {
         }
     }
 
+    /// Takes the next free id, for a frame that is written by hand.
+    pub fn next_id(&mut self) -> u64 {
+        let id = self.next;
+        self.next += 1;
+        id
+    }
+
     /// Sends a request; its reply is awaited with [`Session::wait`]. `params` of `null` are left out;
     /// in the modern era `_meta` is filled in where it is missing.
     pub async fn send(&mut self, act: ActId, method: &str, params: Value) -> Pending {
-        let id = self.next;
-        self.next += 1;
+        let id = self.next_id();
         let frame = framed(Some(id), method, self.dressed(params));
         self.transmit(act, frame, Some(Value::from(id)), Some(method), true).await
     }
@@ -351,7 +251,11 @@ impl Session {
 
     /// Records why a request has no reply after `waited`, without waiting any longer.
     pub(super) async fn give_up(&mut self, pending: Pending, waited: Duration) -> Answer {
-        if pending.sent { self.late(pending, waited).await } else { Answer::NotSent }
+        match (pending.sent, &pending.reply) {
+            (false, _) => Answer::NotSent,
+            (true, None) => self.lost(&pending).await,
+            (true, Some(_)) => self.late(pending, waited).await,
+        }
     }
 
     /// Why a request's own connection failed, when it has one.
@@ -409,7 +313,7 @@ impl Session {
             }
         };
         let reply = key.clone().map(|key| self.inbox.expect(key, act, method.map(str::to_owned)));
-        let kept = self.inbox.payload(frame.clone(), false);
+        let kept = self.inbox.payload(frame.clone(), Keep::Exchange);
         self.inbox.push(Some(act), EventKind::Sent { id, method: method.map(str::to_owned), frame: kept, carries });
         match (&mut self.wire, &key) {
             (Wire::Stdio(stdio), _) => stdio.send(frame),
@@ -488,42 +392,4 @@ impl Wire {
             Self::Http(_) => never().await,
         }
     }
-}
-
-/// Adds the `_meta` members that every modern request carries, keeping what is there.
-pub(super) fn modern(params: Value, revision: Revision) -> Value {
-    let mut params = match params {
-        Value::Null => json!({}),
-        params => params,
-    };
-    if let Some(members) = params.as_object_mut() {
-        let meta = members.entry("_meta").or_insert_with(|| json!({}));
-        if let Some(meta) = meta.as_object_mut() {
-            let mut fill = |name: &str, value: Value| {
-                meta.entry(format!("io.modelcontextprotocol/{name}")).or_insert(value);
-            };
-            fill("protocolVersion", Value::from(revision.as_str()));
-            fill("clientInfo", client_info());
-            fill("clientCapabilities", json!({}));
-        }
-    }
-    params
-}
-
-/// Who we say we are.
-pub(super) fn client_info() -> Value {
-    json!({ "name": "sealmark", "version": env!("CARGO_PKG_VERSION") })
-}
-
-fn framed(id: Option<u64>, method: &str, params: Value) -> Vec<u8> {
-    let mut frame = serde_json::Map::new();
-    frame.insert("jsonrpc".to_owned(), Value::from("2.0"));
-    if let Some(id) = id {
-        frame.insert("id".to_owned(), Value::from(id));
-    }
-    frame.insert("method".to_owned(), Value::from(method));
-    if !params.is_null() {
-        frame.insert("params".to_owned(), params);
-    }
-    Value::Object(frame).to_string().into_bytes()
 }

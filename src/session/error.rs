@@ -89,3 +89,12 @@ pub(super) fn with_causes(error: &dyn std::error::Error) -> String {
     }
     text
 }
+
+/// The innermost cause of an error: what the system or the other side said.
+pub(super) fn innermost(error: &dyn std::error::Error) -> String {
+    let mut last = error;
+    while let Some(cause) = last.source() {
+        last = cause;
+    }
+    last.to_string()
+}

@@ -14,11 +14,11 @@ use reqwest::{
 use tokio::{sync::Semaphore, task::AbortHandle, time::timeout};
 
 use super::{
-    client::HttpTarget,
-    error::{SessionError, with_causes},
+    error::{SessionError, innermost, with_causes},
     frame::{Collector, Frame, Limits},
     headers,
     inbox::{Fault, Inbox, Source},
+    link::HttpTarget,
     sse::Events,
 };
 use crate::model::{ActId, Era, EventKind, Revision};
@@ -234,7 +234,7 @@ impl Endpoint {
     }
 
     fn failed(&self, key: &str, error: &reqwest::Error) {
-        let why = with_causes(error);
+        let why = innermost(error);
         if error.is_connect() || error.is_builder() {
             self.lock().lost = true;
             self.inbox.fail(key, Fault::NotSent(why));
@@ -310,7 +310,7 @@ impl Endpoint {
                     broken = self.read(post, response, &mut events, slot).await;
                 }
                 Err(error) => {
-                    broken = Some(with_causes(&error));
+                    broken = Some(innermost(&error));
                     break;
                 }
             }
@@ -337,7 +337,7 @@ impl Endpoint {
         loop {
             let piece = match response.chunk().await {
                 Ok(piece) => piece,
-                Err(error) => return Some(with_causes(&error)),
+                Err(error) => return Some(innermost(&error)),
             };
             match &piece {
                 Some(piece) => events.push(piece, &mut frames),
@@ -353,15 +353,13 @@ impl Endpoint {
                 // What a server still says on the stream of an answered request holds up no other request.
                 *slot = None;
             }
-            if piece.is_none() {
-                return None;
-            }
             if events.runaway() {
                 let limit = Limits::default().read;
                 let what = "bytes of one event of a stream".to_owned();
                 self.inbox.push(Some(post.act), EventKind::Bound { what, limit });
                 return Some("an event without end".to_owned());
             }
+            piece?;
         }
     }
 
@@ -385,3 +383,6 @@ fn loopback(url: &Url) -> bool {
     let host = url.host_str().unwrap_or_default().trim_start_matches('[').trim_end_matches(']');
     host.eq_ignore_ascii_case("localhost") || host.parse::<IpAddr>().is_ok_and(|address| address.is_loopback())
 }
+
+#[cfg(test)]
+mod tests;

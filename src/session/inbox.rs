@@ -1,34 +1,40 @@
 //! Everything a server says arrives here: it is recorded, matched with the request it answers, and handed on.
 
+mod keeping;
+mod requests;
+#[cfg(test)]
+mod tests;
+
 use std::{
     collections::HashMap,
     sync::{Arc, Mutex, MutexGuard, PoisonError},
-    time::Instant,
 };
 
-use base64::Engine as _;
 use serde_json::{Value, json};
-use tokio::sync::oneshot;
 
+pub(super) use self::{
+    keeping::Keep,
+    requests::{Ended, Fault, key},
+};
+use self::{
+    keeping::{Raw, SPARE},
+    requests::{Entry, Found, Standing},
+};
 use super::{
     acceptance::{self, Acceptance},
+    answer::Reply,
     attribution,
-    client::Reply,
-    frame::{Digested, END, Frame},
+    frame::Frame,
     message::{self, Body, Message},
     parse, reading,
     recorder::Recorder,
     tokens::Tokens,
     weight,
 };
-use crate::model::{ActId, EventKind, EventRef, Hit, Outcome, Payload, Revision, Role, SessionId};
+use crate::model::{ActId, EventKind, EventRef, Hit, Outcome, Revision, SessionId};
 
-/// Bytes of a frame kept whole, listings and handshakes apart.
-const WHOLE: usize = 256 * 1024;
 /// Noise, stray messages, notifications and requests kept of each kind in one session.
 const KEPT: u64 = 1_000;
-/// Bytes of either end, and of readable text, once the record's budget is spent.
-const SPARE: usize = 512;
 
 /// The inbox of one session. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -46,42 +52,6 @@ struct State {
     /// How many of each kind came.
     seen: [u64; 4],
     ended: Option<Ended>,
-}
-
-/// Why nothing more will come.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Ended {
-    /// The server closed its side.
-    Eof,
-    /// We stopped reading a line at that many bytes.
-    Runaway(u64),
-}
-
-/// Why one request will not be answered, when its connection is its own.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Fault {
-    /// It never reached the server.
-    NotSent(String),
-    /// The connection broke before the reply.
-    Broken(String),
-}
-
-#[derive(Debug)]
-struct Entry {
-    act: ActId,
-    method: Option<String>,
-    sent: Instant,
-    reply: Option<oneshot::Sender<Reply>>,
-    standing: Standing,
-    fault: Option<Fault>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Standing {
-    Waiting,
-    Answered,
-    /// Taken as unsupported: a result that comes after all is a stray one.
-    Abandoned,
 }
 
 /// What is known about a frame besides its bytes.
@@ -111,17 +81,10 @@ impl Kind {
 
 /// A message with what is recorded beside it.
 struct Arrived {
-    frame: Payload,
+    frame: Raw,
     hits: Vec<Hit>,
     notes: Vec<String>,
     refused: Option<String>,
-}
-
-enum Found {
-    Waiting { key: String, complaint: Option<String> },
-    Repeated,
-    Abandoned { key: String },
-    Unknown,
 }
 
 /// What to do with a message.
@@ -131,11 +94,6 @@ enum Step {
     Serve { method: String, answer: Value },
     Notice(String),
     Noise,
-}
-
-/// How an id is written in the table of requests.
-pub(super) fn key(id: &Value) -> String {
-    id.to_string()
 }
 
 impl Inbox {
@@ -153,80 +111,6 @@ impl Inbox {
         self.lock().revision = revision;
     }
 
-    /// Registers a request; its reply comes through the receiver, which closes when none can come any more.
-    pub(super) fn expect(&self, key: String, act: ActId, method: Option<String>) -> oneshot::Receiver<Reply> {
-        let (sender, receiver) = oneshot::channel();
-        let mut state = self.lock();
-        let reply = if state.ended.is_some() { None } else { Some(sender) };
-        let entry = Entry { act, method, sent: Instant::now(), reply, standing: Standing::Waiting, fault: None };
-        state.requests.insert(key, entry);
-        receiver
-    }
-
-    /// Stops waiting for a reply: a result that comes later is a stray message.
-    pub(super) fn abandon(&self, key: &str) {
-        if let Some(entry) = self.lock().requests.get_mut(key)
-            && entry.standing == Standing::Waiting
-        {
-            entry.standing = Standing::Abandoned;
-            entry.reply = None;
-        }
-    }
-
-    /// Notes that a request's own connection failed.
-    pub(super) fn fail(&self, key: &str, fault: Fault) {
-        if let Some(entry) = self.lock().requests.get_mut(key)
-            && entry.standing == Standing::Waiting
-        {
-            entry.fault = Some(fault);
-            entry.reply = None;
-        }
-    }
-
-    /// Why that request's own connection failed, if it did.
-    pub(super) fn fault(&self, key: &str) -> Option<Fault> {
-        self.lock().requests.get(key)?.fault.clone()
-    }
-
-    /// Whether that request still waits for its reply.
-    pub(super) fn waits(&self, key: &str) -> bool {
-        self.lock().requests.get(key).is_some_and(|entry| entry.standing == Standing::Waiting)
-    }
-
-    /// The act that a request belongs to.
-    fn act_of(&self, key: &str) -> Option<ActId> {
-        self.lock().requests.get(key).map(|entry| entry.act)
-    }
-
-    /// Ends waiting for a message that was not to be answered.
-    pub(super) fn settle(&self, key: &str) {
-        if let Some(entry) = self.lock().requests.get_mut(key) {
-            entry.standing = Standing::Answered;
-            entry.reply = None;
-        }
-    }
-
-    /// Records an answer of ours to a request of the server.
-    pub(super) fn answered(&self, frame: &[u8]) {
-        let carries = self.tokens.carried(frame);
-        let frame = self.payload(frame.to_vec(), false);
-        self.push(None, EventKind::Sent { id: None, method: None, frame, carries });
-    }
-
-    /// Ends all waiting: nothing more will come.
-    pub(super) fn close(&self, ended: Ended) {
-        let mut state = self.lock();
-        state.ended.get_or_insert(ended);
-        for entry in state.requests.values_mut() {
-            entry.reply = None;
-        }
-    }
-
-    /// Why nothing more will come, when that is so.
-    pub(super) fn ended(&self) -> Option<Ended> {
-        self.lock().ended
-    }
-
     /// Records how much was dropped at the bounds.
     pub(super) fn finish(&self) {
         let seen = std::mem::take(&mut self.lock().seen);
@@ -236,6 +120,13 @@ impl Inbox {
                 self.push(None, EventKind::Bound { what, limit: KEPT });
             }
         }
+    }
+
+    /// Records an answer of ours to a request of the server.
+    pub(super) fn answered(&self, frame: &[u8]) {
+        let carries = self.tokens.carried(frame);
+        let frame = self.payload(frame.to_vec(), Keep::Aside);
+        self.push(None, EventKind::Sent { id: None, method: None, frame, carries });
     }
 
     /// Records an event of this session.
@@ -251,7 +142,8 @@ impl Inbox {
                 let why = format!("{} bytes in one message, of which {} are read", digested.len, super::frame::KEPT);
                 let hits = std::mem::take(&mut digested.hits);
                 let limit = super::frame::KEPT as u64;
-                let arrived = Arrived { frame: digested.payload(), hits, notes: Vec::new(), refused: None };
+                let arrived =
+                    Arrived { frame: Raw::Digest(digested.payload()), hits, notes: Vec::new(), refused: None };
                 let target = self.meant(&digested.head, &digested.tail, source);
                 let act = target.as_ref().and_then(|key| self.act(key));
                 self.push(act, EventKind::Bound { what: "bytes of one message".to_owned(), limit });
@@ -264,7 +156,7 @@ impl Inbox {
     /// Records that a request's own stream ended without a reply to it.
     pub(super) fn unanswered(&self, key: &str, why: String) {
         if self.waits(key) {
-            let frame = Payload::Text(String::new());
+            let frame = Raw::Bytes(Vec::new());
             let arrived = Arrived { frame, hits: Vec::new(), notes: Vec::new(), refused: None };
             self.received(key, arrived, Outcome::Malformed { why }, None);
         }
@@ -284,7 +176,7 @@ impl Inbox {
             Ok(parsed) => parsed,
             Err(why) => {
                 let target = self.meant(&bytes, &bytes, source);
-                let arrived = Arrived { frame: self.payload(bytes, false), hits, notes: Vec::new(), refused: None };
+                let arrived = Arrived { frame: Raw::Bytes(bytes), hits, notes: Vec::new(), refused: None };
                 let why = source.place.clone().unwrap_or(format!("not valid JSON: {why}"));
                 self.unreadable(arrived, target, why);
                 return Vec::new();
@@ -301,16 +193,13 @@ impl Inbox {
                     if self.lock().revision != Revision::V2025_03_26 {
                         notes.push("it stands in a batch array, which only revision 2025-03-26 knows".to_owned());
                     }
-                    let arrived =
-                        Arrived { frame: self.payload(text, false), hits, notes, refused: parsed.refused.clone() };
+                    let arrived = Arrived { frame: Raw::Bytes(text), hits, notes, refused: parsed.refused.clone() };
                     answers.extend(self.message(element, arrived, source));
                 }
                 answers
             }
             value => {
-                let listing = self.listing(&value);
-                let frame = self.payload(bytes, listing);
-                let arrived = Arrived { frame, hits, notes: parsed.notes, refused: parsed.refused };
+                let arrived = Arrived { frame: Raw::Bytes(bytes), hits, notes: parsed.notes, refused: parsed.refused };
                 self.message(value, arrived, source).into_iter().collect()
             }
         }
@@ -343,20 +232,22 @@ impl Inbox {
             Step::Answer(key) => self.answer(&key, value, arrived, source),
             Step::Stray(why) => {
                 if self.room(Kind::Stray) {
+                    let frame = self.kept(arrived.frame, Keep::Aside);
                     let act = source.paired.and_then(|key| self.act_of(key));
-                    self.push(act, EventKind::Stray { frame: arrived.frame, why, hits: arrived.hits });
+                    self.push(act, EventKind::Stray { frame, why, hits: arrived.hits });
                 }
             }
             Step::Serve { method, answer } => {
                 if self.room(Kind::Request) {
-                    self.push(None, EventKind::ServerRequest { method, frame: arrived.frame });
+                    let frame = self.kept(arrived.frame, Keep::Aside);
+                    self.push(None, EventKind::ServerRequest { method, frame });
                     return Some(answer.to_string().into_bytes());
                 }
             }
             Step::Notice(method) => {
                 if self.room(Kind::Notification) {
-                    let Arrived { frame, hits, .. } = arrived;
-                    self.push(None, EventKind::Notification { method, frame, hits });
+                    let frame = self.kept(arrived.frame, Keep::Aside);
+                    self.push(None, EventKind::Notification { method, frame, hits: arrived.hits });
                 }
             }
             Step::Noise => self.noise(arrived, source),
@@ -403,6 +294,7 @@ impl Inbox {
         if size > SPARE && !self.recorder.afford(self.session, size) {
             reading::cut(&mut outcome, SPARE);
         }
+        let listing = self.listing(key);
         let (act, elapsed_ms, reply) = {
             let mut state = self.lock();
             let Some(entry) = state.requests.get_mut(key) else { return };
@@ -411,6 +303,7 @@ impl Inbox {
             (entry.act, elapsed, entry.reply.take())
         };
         let Arrived { frame, hits, notes, refused } = arrived;
+        let frame = self.kept(frame, if listing { Keep::Listing } else { Keep::Exchange });
         let kind = EventKind::Received { frame, outcome, schema: notes, sdk: refused, hits, elapsed_ms };
         let at = self.push(Some(act), kind);
         if let Some(reply) = reply {
@@ -431,7 +324,8 @@ impl Inbox {
         if let (Some(key), Some(place)) = (source.paired.filter(|key| self.waits(key)), &source.place) {
             self.received(key, arrived, Outcome::Malformed { why: place.clone() }, None);
         } else if self.room(Kind::Noise) {
-            self.push(None, EventKind::Noise { line: arrived.frame, hits: arrived.hits });
+            let line = self.kept(arrived.frame, Keep::Aside);
+            self.push(None, EventKind::Noise { line, hits: arrived.hits });
         }
     }
 
@@ -451,68 +345,6 @@ impl Inbox {
             return Some(key);
         }
         source.paired.filter(|key| self.waits(key)).map(str::to_owned)
-    }
-
-    fn find(&self, id: &Value) -> Found {
-        let state = self.lock();
-        let standing = |key: &str| state.requests.get(key).map(|entry| entry.standing);
-        let exact = key(id);
-        let (key, complaint) = match (standing(&exact), id) {
-            (Some(_), _) => (exact, None),
-            (None, Value::String(text)) if text.len() <= 20 && standing(text).is_some() => {
-                (text.clone(), Some(format!("the id {text} comes back as a text")))
-            }
-            (None, Value::Number(number)) => {
-                match number.as_f64().filter(|n| n.fract() == 0.0 && *n >= 0.0 && *n < 1e15) {
-                    Some(whole) => ((whole as u64).to_string(), Some(format!("the id comes back as {number}"))),
-                    None => return Found::Unknown,
-                }
-            }
-            _ => return Found::Unknown,
-        };
-        match standing(&key) {
-            Some(Standing::Waiting) => Found::Waiting { key, complaint },
-            Some(Standing::Answered) => Found::Repeated,
-            Some(Standing::Abandoned) => Found::Abandoned { key },
-            None => Found::Unknown,
-        }
-    }
-
-    fn act(&self, key: &str) -> Option<ActId> {
-        self.lock().requests.get(key).map(|entry| entry.act)
-    }
-
-    /// Whether a frame answers a request whose reply is kept whole at any size.
-    fn listing(&self, value: &Value) -> bool {
-        let Some(Found::Waiting { key, .. }) = value.get("id").map(|id| self.find(id)) else { return false };
-        let (act, kept) = {
-            let state = self.lock();
-            let Some(entry) = state.requests.get(&key) else { return false };
-            let kept = entry
-                .method
-                .as_deref()
-                .is_some_and(|method| matches!(method, "initialize" | "server/discover") || method.ends_with("/list"));
-            (entry.act, kept)
-        };
-        let role = self.recorder.read(|trace| trace.acts.get(act.0 as usize).map(|act| act.role));
-        kept && matches!(role, Some(Role::Handshake | Role::Listing))
-    }
-
-    /// The payload of a frame at hand: whole when it is small, a listing, and affordable.
-    pub(super) fn payload(&self, bytes: Vec<u8>, listing: bool) -> Payload {
-        let whole = if bytes.len() <= WHOLE {
-            bytes.len() <= SPARE * 2 || self.recorder.afford(self.session, bytes.len())
-        } else {
-            listing && self.recorder.afford_listing(bytes.len())
-        };
-        if whole {
-            return match String::from_utf8(bytes) {
-                Ok(text) => Payload::Text(text),
-                Err(error) => Payload::Base64(base64::engine::general_purpose::STANDARD.encode(error.as_bytes())),
-            };
-        }
-        let end = if bytes.len() > WHOLE && self.recorder.afford(self.session, 2 * END) { END } else { SPARE };
-        Digested::of(&bytes, end).payload()
     }
 }
 
@@ -546,322 +378,4 @@ fn brief(value: &Value) -> String {
 
 fn brief_text(text: &str) -> String {
     text.chars().take(200).collect()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::model::{Act, Era, Header, TokenKind, Trace};
-
-    struct Bench {
-        inbox: Inbox,
-        recorder: Recorder,
-        act: ActId,
-    }
-
-    impl Bench {
-        fn new() -> Self {
-            Self::of(Role::Graded)
-        }
-
-        fn of(role: Role) -> Self {
-            let recorder = Recorder::new(Header::default());
-            let inbox = Inbox::new(recorder.session(), recorder.clone(), Tokens::mint());
-            let act = recorder.act(Act {
-                session: inbox.session,
-                probe: "x".to_owned(),
-                role,
-                tool: None,
-                variant: String::new(),
-                era: Era::Legacy,
-                replay: false,
-            });
-            Self { inbox, recorder, act }
-        }
-
-        fn expect(&self, id: u64) -> oneshot::Receiver<Reply> {
-            self.expect_method(id, "tools/call")
-        }
-
-        fn expect_method(&self, id: u64, method: &str) -> oneshot::Receiver<Reply> {
-            self.inbox.expect(id.to_string(), self.act, Some(method.to_owned()))
-        }
-
-        fn line(&self, line: impl Into<Vec<u8>>) -> Vec<Vec<u8>> {
-            self.inbox.accept(Frame::Whole(line.into()), &Source::default())
-        }
-
-        fn trace(&self) -> Trace {
-            self.recorder.read(Trace::clone)
-        }
-
-        /// The one event recorded so far.
-        fn only(&self) -> EventKind {
-            let events = self.trace().events;
-            assert_eq!(events.len(), 1, "{events:?}");
-            events[0].kind.clone()
-        }
-
-        fn outcome(&self) -> Outcome {
-            match self.only() {
-                EventKind::Received { outcome, .. } => outcome,
-                other => panic!("{other:?}"),
-            }
-        }
-
-        fn why(&self) -> String {
-            match self.outcome() {
-                Outcome::Malformed { why } => why,
-                other => panic!("{other:?}"),
-            }
-        }
-    }
-
-    #[test]
-    fn a_reply_finds_its_act_and_its_waiter() {
-        let bench = Bench::new();
-        let mut reply = bench.expect(3);
-        bench.line(r#"{"jsonrpc":"2.0","id":3,"result":{"content":[{"type":"text","text":"hi"}],"isError":true}}"#);
-        assert_eq!(bench.outcome(), Outcome::Result { is_error: Some(true), text: "hi".to_owned() });
-        assert_eq!(bench.trace().events[0].act, Some(bench.act));
-        assert_eq!(reply.try_recv().unwrap().value.unwrap()["id"], 3);
-    }
-
-    #[test]
-    fn a_late_reply_still_finds_its_act() {
-        let bench = Bench::new();
-        drop(bench.expect(1));
-        bench.line(r#"{"jsonrpc":"2.0","id":1,"error":{"code":-1,"message":"m"}}"#);
-        assert_eq!(bench.outcome(), Outcome::Error { code: Some(-1), message: "m".to_owned() });
-    }
-
-    #[test]
-    fn second_unknown_and_nameless_replies_are_stray() {
-        let bench = Bench::new();
-        let _reply = bench.expect(1);
-        bench.line(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-        bench.line(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-        bench.line(r#"{"jsonrpc":"2.0","id":9,"result":{}}"#);
-        bench.line(r#"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"parse"}}"#);
-        bench.line(r#"{"jsonrpc":"2.0","result":{}}"#);
-        let events = bench.trace().events;
-        assert!(matches!(events[0].kind, EventKind::Received { .. }));
-        assert!(events[1..].iter().all(|event| matches!(event.kind, EventKind::Stray { .. })), "{events:?}");
-        assert_eq!(events.len(), 5);
-    }
-
-    #[test]
-    fn an_id_of_another_type_matches_with_a_complaint() {
-        for id in ["\"2\"", "2.0"] {
-            let bench = Bench::new();
-            let mut reply = bench.expect(2);
-            bench.line(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
-            assert!(reply.try_recv().is_ok(), "{id}");
-            let EventKind::Received { schema, .. } = bench.only() else { panic!() };
-            assert_eq!(schema.len(), 1);
-        }
-        let bench = Bench::new();
-        let mut reply = bench.expect(2);
-        bench.line(r#"{"jsonrpc":"2.0","id":"02","result":{}}"#);
-        assert!(reply.try_recv().is_err());
-    }
-
-    #[test]
-    fn responses_that_are_none_are_malformed_and_end_the_waiting() {
-        for (line, part) in [
-            (r#"{"jsonrpc":"2.0","id":1,"result":{},"error":{}}"#, "both"),
-            (r#"{"jsonrpc":"2.0","id":1}"#, "neither"),
-            (r#"{"jsonrpc":"1.0","id":1,"result":{}}"#, "jsonrpc"),
-            (r#"{"id":1,"result":{}}"#, "missing"),
-            (r#"{"jsonrpc":"2.0","id":1,"result":{"#, "not valid JSON"),
-            (r#"{"jsonrpc":"2.0","id":1,"result":{"a":"b}"#, "not valid JSON"),
-        ] {
-            let bench = Bench::new();
-            let mut reply = bench.expect(1);
-            bench.line(line);
-            assert!(bench.why().contains(part), "{line}: {}", bench.why());
-            assert!(reply.try_recv().is_ok(), "{line}");
-        }
-    }
-
-    #[test]
-    fn unreadable_frames_are_attributed_by_their_id() {
-        let bench = Bench::new();
-        let _reply = bench.expect(1);
-        let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"result":{}{}}}"#, "[".repeat(200_000), "]".repeat(200_000));
-        bench.line(deep);
-        assert!(bench.why().contains("recursion limit"));
-
-        let bench = Bench::new();
-        let _reply = bench.expect(1);
-        bench.line(&b"{\"jsonrpc\":\"2.0\",\"id\":1,\"result\":\"\xff\"}"[..]);
-        assert!(matches!(bench.only(), EventKind::Received { frame: Payload::Base64(_), .. }));
-
-        let bench = Bench::new();
-        let _reply = bench.expect(1);
-        bench.line(format!(r#"{{"jsonrpc":"2.0","id":1,"result":[{}0]}}"#, "0,".repeat(2_000_001)));
-        let kinds: Vec<_> = bench.trace().events.into_iter().map(|event| (event.act, event.kind)).collect();
-        assert!(matches!(&kinds[0], (Some(_), EventKind::Bound { limit: 2_000_000, .. })));
-        assert!(matches!(&kinds[1].1, EventKind::Received { outcome: Outcome::Malformed { .. }, .. }));
-    }
-
-    #[test]
-    fn a_digested_frame_ends_the_waiting_too() {
-        let bench = Bench::new();
-        let mut reply = bench.expect(1);
-        let mut digested = Digested::of(br#"{"jsonrpc":"2.0","id":1,"result":"#, END);
-        digested.len = 1 << 30;
-        bench.inbox.accept(Frame::Digested(digested), &Source::default());
-        assert_eq!(reply.try_recv().unwrap().value, None);
-        assert!(matches!(bench.trace().events[0].kind, EventKind::Bound { .. }));
-    }
-
-    #[test]
-    fn what_is_no_message_is_noise() {
-        let bench = Bench::new();
-        let _reply = bench.expect(1);
-        for line in ["hello", "[1,2]", "{}", r#"{"level":"info","id":1}"#, "42", "null", "[]"] {
-            bench.line(line);
-        }
-        bench.line(&b"\xff\xfe"[..]);
-        let events = bench.trace().events;
-        assert_eq!(events.len(), 8);
-        assert!(events.iter().all(|event| matches!(event.kind, EventKind::Noise { .. })), "{events:?}");
-        assert!(matches!(&events[7].kind, EventKind::Noise { line: Payload::Base64(_), .. }));
-        assert!(bench.inbox.waits("1"));
-    }
-
-    #[test]
-    fn requests_are_answered_and_malformed_ones_are_not() {
-        let bench = Bench::new();
-        let ping = bench.line(r#"{"jsonrpc":"2.0","id":"a","method":"ping"}"#);
-        assert_eq!(ping, [br#"{"jsonrpc":"2.0","id":"a","result":{}}"#.to_vec()]);
-        let roots = bench.line(r#"{"jsonrpc":"2.0","id":0,"method":"roots/list"}"#);
-        assert!(String::from_utf8_lossy(&roots[0]).contains("-32601"));
-        assert!(bench.line(r#"{"jsonrpc":"2.0","id":null,"method":"roots/list"}"#).is_empty());
-        assert!(bench.line(r#"{"jsonrpc":"1.0","id":1,"method":"roots/list"}"#).is_empty());
-    }
-
-    #[test]
-    fn batches_are_read_and_complained_about_outside_their_revision() {
-        let batch = r#"[{"jsonrpc":"2.0","id":1,"result":{}},{"jsonrpc":"2.0","method":"n"},7]"#;
-        for (revision, complaints) in [(Revision::V2025_03_26, 0), (Revision::V2025_06_18, 1)] {
-            let bench = Bench::new();
-            bench.inbox.set_revision(revision);
-            let mut reply = bench.expect(1);
-            bench.line(batch);
-            assert!(reply.try_recv().is_ok());
-            let events = bench.trace().events;
-            assert!(matches!(&events[0].kind, EventKind::Received { schema, .. } if schema.len() == complaints));
-            assert!(matches!(&events[1].kind, EventKind::Notification { .. }));
-            assert!(matches!(&events[2].kind, EventKind::Noise { .. }));
-        }
-    }
-
-    #[test]
-    fn what_strict_parsers_refuse_is_read_with_their_message() {
-        let bench = Bench::new();
-        let _reply = bench.expect(1);
-        bench.line(r#"{"jsonrpc":"2.0","id":1,"result":{"content":[{"type":"text","text":"\ud800"}]}}"#);
-        let EventKind::Received { outcome, sdk, .. } = bench.only() else { panic!() };
-        assert_eq!(outcome, Outcome::Result { is_error: None, text: "\u{fffd}".to_owned() });
-        assert!(sdk.is_some());
-    }
-
-    #[test]
-    fn floods_are_bounded_and_counted() {
-        let bench = Bench::new();
-        for _ in 0..KEPT + 500 {
-            bench.line("spam");
-            bench.line(r#"{"jsonrpc":"2.0","method":"notifications/message"}"#);
-        }
-        bench.inbox.finish();
-        let events = bench.trace().events;
-        assert_eq!(events.len() as u64, 2 * KEPT + 2);
-        assert!(matches!(&events[2 * KEPT as usize].kind, EventKind::Bound { what, .. } if what.contains("500 more")));
-    }
-
-    #[test]
-    fn large_replies_are_digested_and_first_listings_kept() {
-        let reply = |method: &str, role| {
-            let bench = Bench::of(role);
-            let _reply = bench.expect_method(1, method);
-            let text = "x".repeat(WHOLE);
-            bench.line(format!(r#"{{"jsonrpc":"2.0","id":1,"result":{{"content":[{{"text":"{text}"}}]}}}}"#));
-            match bench.only() {
-                EventKind::Received { frame, outcome: Outcome::Result { text, .. }, .. } => (frame, text.len()),
-                other => panic!("{other:?}"),
-            }
-        };
-        assert!(matches!(reply("tools/call", Role::Graded), (Payload::Digest { .. }, reading::TEXT)));
-        assert!(matches!(reply("tools/list", Role::Listing), (Payload::Text(_), _)));
-        assert!(matches!(reply("tools/list", Role::Relist), (Payload::Digest { .. }, _)));
-    }
-
-    #[test]
-    fn the_record_stays_within_its_budget() {
-        let bench = Bench::new();
-        let text = "x".repeat(200_000);
-        for id in 0..600 {
-            let _reply = bench.expect(id);
-            bench.line(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{"content":[{{"text":"{text}"}}]}}}}"#));
-        }
-        let size: usize = bench
-            .trace()
-            .events
-            .iter()
-            .map(|event| match &event.kind {
-                EventKind::Received {
-                    frame: Payload::Digest { head, tail, .. },
-                    outcome: Outcome::Result { text, .. },
-                    ..
-                } => head.len() + tail.len() + text.len(),
-                EventKind::Received { frame, outcome: Outcome::Result { text, .. }, .. } => {
-                    frame.text().len() + text.len()
-                }
-                _ => 0,
-            })
-            .sum();
-        assert!(size < 52 * 1024 * 1024, "{size}");
-        assert!(bench.trace().events.iter().any(|event| matches!(event.kind, EventKind::Bound { .. })));
-    }
-
-    #[test]
-    fn tokens_are_seen_wherever_they_stand() {
-        let bench = Bench::new();
-        let _reply = bench.expect(1);
-        let canary = bench.inbox.tokens.value(TokenKind::Canary).to_owned();
-        for line in [
-            format!(r#"{{"jsonrpc":"2.0","id":1,"error":{{"code":1,"message":"{canary}"}}}}"#),
-            format!(r#"{{"jsonrpc":"2.0","method":"{canary}"}}"#),
-            format!(r#"{{"jsonrpc":"2.0","id":77,"result":"{canary}"}}"#),
-            canary,
-        ] {
-            bench.line(line);
-        }
-        for event in bench.trace().events {
-            let (EventKind::Received { hits, .. }
-            | EventKind::Notification { hits, .. }
-            | EventKind::Stray { hits, .. }
-            | EventKind::Noise { hits, .. }) = event.kind
-            else {
-                panic!()
-            };
-            assert_eq!(hits.len(), 1);
-        }
-    }
-
-    #[test]
-    fn an_abandoned_request_takes_a_late_refusal_and_no_late_result() {
-        let bench = Bench::new();
-        let _one = bench.expect(1);
-        let _two = bench.expect(2);
-        bench.inbox.abandon("1");
-        bench.inbox.abandon("2");
-        bench.line(r#"{"jsonrpc":"2.0","id":1,"result":{}}"#);
-        bench.line(r#"{"jsonrpc":"2.0","id":2,"error":{"code":-32601,"message":"m"}}"#);
-        let events = bench.trace().events;
-        assert!(matches!(events[0].kind, EventKind::Stray { .. }));
-        assert!(matches!(events[1].kind, EventKind::Received { .. }));
-    }
 }

@@ -7,7 +7,10 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 
-use super::{inbox::Inbox, tokens::Stream};
+use super::{
+    inbox::{Inbox, Keep},
+    tokens::Stream,
+};
 use crate::model::{EventKind, Payload};
 
 /// Bytes of one event.
@@ -95,7 +98,7 @@ impl Pieces<'_> {
         let hits = self.stream.take();
         if self.kept + piece.len() <= KEPT && !self.full {
             self.kept += piece.len();
-            let text = self.inbox.payload(piece, false);
+            let text = self.inbox.payload(piece, Keep::Exchange);
             self.inbox.push(None, EventKind::Stderr { text, hits });
             return;
         }

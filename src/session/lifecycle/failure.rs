@@ -26,6 +26,9 @@ pub(super) async fn of_process(
     let quoted = if noise.is_empty() { String::new() } else { format!("; it printed {noise}") };
     let not_mcp = "check the command: what was started does not look like an MCP server on stdio";
     let (reason, hint) = match (refusal, exit) {
+        _ if echoes(recorder, session.id()) => {
+            ("what was started repeats its input: it is no MCP server".to_owned(), Some(not_mcp))
+        }
         (Some(refusal), _) => (refusal, None),
         (None, Some(exit)) => {
             let how = ended(exit);
@@ -141,6 +144,16 @@ pub(super) fn response(recorder: &Recorder, act: ActId) -> Option<(u16, Vec<(Str
         trace.events.iter().filter(|event| event.act == Some(act)).find_map(|event| match &event.kind {
             EventKind::Http { status, headers } => Some((*status, headers.clone())),
             _ => None,
+        })
+    })
+}
+
+/// Whether the server sent us a handshake: what a program like `cat` does, and no server.
+fn echoes(recorder: &Recorder, session: SessionId) -> bool {
+    recorder.read(|trace| {
+        trace.events.iter().any(|event| match &event.kind {
+            EventKind::ServerRequest { method, .. } => event.session == session && method == "initialize",
+            _ => false,
         })
     })
 }

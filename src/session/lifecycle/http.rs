@@ -8,7 +8,7 @@ use super::{
     Discovery, Initialization, Opened, OtherEra, discover, discovered, failure, initialize, initialized, modern,
     outcome, patience, replies,
 };
-use crate::session::{Bounds, HttpTarget, Link, Recorder, Session, StartFailure, Tokens, client::Answer, inbox::Fault};
+use crate::session::{Bounds, HttpTarget, Link, Recorder, Session, StartFailure, Tokens, answer::Answer, inbox::Fault};
 
 /// How long `server/discover` alone may take, at most.
 const DISCOVERY: Duration = Duration::from_secs(10);

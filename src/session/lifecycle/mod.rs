@@ -14,8 +14,7 @@ use tokio::time::Instant;
 
 use self::replies::{Discovery, Initialization};
 use super::{
-    Bounds, Link, Pending, Recorder, Reply, Session, StartFailure, Tokens,
-    client::{Answer, client_info},
+    Bounds, Link, Pending, Recorder, Reply, Session, StartFailure, Tokens, answer::Answer, request::client_info,
 };
 use crate::model::{Act, ActId, Era, EventKind, Outcome, Revision, Role};
 

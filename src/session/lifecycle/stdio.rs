@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     model::{Era, Revision},
-    session::{Bounds, Link, Pending, Recorder, Reply, Session, StartFailure, Tokens, client::Answer},
+    session::{Bounds, Link, Pending, Recorder, Reply, Session, StartFailure, Tokens, answer::Answer},
     targets::Spawn,
 };
 
@@ -193,13 +193,20 @@ pub(super) async fn open(
                 graded = fresh(spawn, recorder, tokens, bounds, deadline).await?;
             }
             modern(recorder, &mut graded, revision);
-            let other = if let Seen::Got(Initialization::Done { word, .. }, _) = start.first {
-                b.kill();
-                recorder.header(|header| header.other_era = Some((Era::Legacy, word)));
-                None
-            } else {
-                let until = patience(began, took, bounds);
-                Some(OtherEra { session: b, pending: alone, until, recorder: recorder.clone() })
+            let known = [start.first, start.second.clone()].into_iter().find_map(|seen| match seen {
+                Seen::Got(Initialization::Done { word, .. }, _) => Some(word),
+                _ => None,
+            });
+            let other = match known {
+                None if start.second == Seen::Waiting => {
+                    let until = patience(began, took, bounds);
+                    Some(OtherEra { session: b, pending: alone, until, recorder: recorder.clone() })
+                }
+                known => {
+                    b.kill();
+                    recorder.header(|header| header.other_era = known.map(|word| (Era::Legacy, word)));
+                    None
+                }
             };
             Ok(Opened { graded, other })
         }

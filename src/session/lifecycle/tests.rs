@@ -124,7 +124,9 @@ async fn a_modern_only_server_is_graded_in_the_first_process() {
     assert!(lists(&mut opened.graded, &run.recorder).await);
     let alive = act(&run.recorder, &opened.graded, "alive", Era::Modern);
     assert!(opened.graded.alive(alive).await.reply().is_some());
-    opened.other.unwrap().settle().await;
+    if let Some(other) = opened.other {
+        other.settle().await;
+    }
     opened.graded.close().await;
     let header = run.recorder.take().header;
     assert_eq!((header.revision, header.other_era), (Some(Revision::V2026_07_28), None));
@@ -149,7 +151,34 @@ for r in requests():
     let mut opened = run.opened.unwrap();
     assert_eq!((opened.graded.id().0, opened.graded.era()), (0, Era::Modern));
     assert!(lists(&mut opened.graded, &run.recorder).await);
-    opened.other.unwrap().settle().await;
+    if let Some(other) = opened.other {
+        other.settle().await;
+    }
+    assert_eq!(run.recorder.take().header.other_era, Some((Era::Legacy, "2025-11-25".to_owned())));
+}
+
+#[tokio::test]
+async fn a_second_process_that_answers_first_is_not_forgotten() {
+    let run = start(
+        r#"
+first = None
+for r in requests():
+    first = first or r["method"]
+    if first == "server/discover":
+        time.sleep(0.8); first = "done"
+    if first == "done" and r["method"] == "initialize": error(r, -32022, data={"supported": ["2026-07-28"]})
+    elif r["method"] == "server/discover": result(r, DISCOVER)
+    elif r["method"] == "initialize": result(r, INIT)
+    else: result(r, TOOLS)
+"#,
+        LONG,
+    )
+    .await;
+    let opened = run.opened.unwrap();
+    assert_eq!((opened.graded.id().0, opened.graded.era()), (0, Era::Modern));
+    if let Some(other) = opened.other {
+        other.settle().await;
+    }
     assert_eq!(run.recorder.take().header.other_era, Some((Era::Legacy, "2025-11-25".to_owned())));
 }
 
@@ -277,6 +306,12 @@ async fn a_program_that_prints_something_else_is_quoted() {
     assert!(run.reason().contains("not MCP") && run.reason().contains("Listening on :3000"), "{}", run.reason());
     let run = start("print('usage: toy'); sys.exit(0)", LONG).await;
     assert!(run.reason().contains("exit code 0") && run.reason().contains("usage: toy"), "{}", run.reason());
+}
+
+#[tokio::test]
+async fn a_program_that_repeats_its_input_is_recognised() {
+    let run = start("for line in sys.stdin: sys.stdout.write(line); sys.stdout.flush()", LONG).await;
+    assert!(run.reason().contains("repeats its input"), "{}", run.reason());
 }
 
 #[tokio::test]
