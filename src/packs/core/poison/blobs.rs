@@ -61,7 +61,8 @@ fn in_run(byte: u8) -> bool {
 
 fn read(text: &str, at: Range<usize>) -> Option<Blob> {
     let run = &text[at.clone()];
-    if is_image(&text[..at.start]) {
+    let head = text[..at.start].rsplit([' ', '"', '\'', '(', '\n', '<', '`']).next().unwrap_or_default();
+    if head.starts_with("data:image/") {
         return None;
     }
     let body = run.trim_end_matches('=');
@@ -76,14 +77,9 @@ fn read(text: &str, at: Range<usize>) -> Option<Blob> {
     // Long identifiers, paths and rows of dashes lack the mixture that encoded bytes have.
     let mixed = upper * 8 > body.len() as u32 && lower * 8 > body.len() as u32 && digit > 0;
     let decoded = if hex && body.len() >= 2 * SHORTEST { from_hex(body) } else { from_base64(body) };
-    let long = body.len() >= LONG && if hex { body.len() != SHA512 && digit > 0 && upper + lower > 0 } else { mixed };
+    let dense = if hex { body.len() != SHA512 && digit > 0 && upper + lower > 0 } else { mixed };
+    let long = dense && body.len() >= LONG && !head.contains("://");
     (long || decoded.is_some()).then_some(Blob { at, decoded, long })
-}
-
-/// Whether what stands before a run makes it the body of a `data:` image.
-fn is_image(before: &str) -> bool {
-    let head = before.rsplit([' ', '"', '\'', '(', '\n', '<', '`']).next().unwrap_or_default();
-    head.starts_with("data:image/")
 }
 
 fn from_base64(run: &str) -> Option<String> {

@@ -2,7 +2,10 @@
 
 use std::ops::Range;
 
-use super::words::{Gap, Sentence, topic};
+use super::{
+    lexicon::Lexicon,
+    words::{Gap, Sentence, topic},
+};
 
 /// Words without which no sentence conceals anything.
 pub const TOPIC: &str = "tell mention inform reveal disclose say admit acknowledge discuss announce talk speak let report \
@@ -12,310 +15,69 @@ pub const TOPIC: &str = "tell mention inform reveal disclose say admit acknowled
     silently quietly discreetly confidential yourself nothing suspect realize";
 
 /// Speaking about it.
-const SPEECH: &[&str] = &[
-    "tell",
-    "mention",
-    "inform",
-    "reveal",
-    "disclose",
-    "say",
-    "admit",
-    "acknowledge",
-    "discuss",
-    "announce",
-    "talk",
-    "speak",
-    "let",
-    "report",
-    "explain",
-    "state",
-    "communicate",
-    "note",
-    "hint",
-];
+static SPEECH: Lexicon = Lexicon::new(
+    "tell mention inform reveal disclose say admit acknowledge discuss announce talk speak let report explain \
+     state communicate note hint",
+);
 /// Showing it: also what user interfaces do, so more is asked before it counts.
-const SHOWING: &[&str] = &["show", "display", "notify", "alert", "warn", "expose", "share", "present"];
-const GERUNDS: &[&str] =
-    &["telling", "informing", "mentioning", "revealing", "disclosing", "letting", "notifying", "alerting", "saying"];
-const USERS: &[&str] =
-    &["user", "users", "human", "humans", "anyone", "anybody", "end-user", "end-users", "operator", "user's", "person"];
+static SHOWING: Lexicon = Lexicon::new("show display notify alert warn expose share present");
+static GERUNDS: Lexicon =
+    Lexicon::new("telling informing mentioning revealing disclosing letting notifying alerting saying");
+static USERS: Lexicon =
+    Lexicon::new("user users human humans anyone anybody end-user end-users operator user's person");
 /// Between a negation and its verb only these may stand.
-const FILL: &[&str] = &[
-    "ever",
-    "explicitly",
-    "directly",
-    "even",
-    "simply",
-    "just",
-    "also",
-    "openly",
-    "or",
-    "and",
-    "in",
-    "any",
-    "way",
-    "to",
-    "otherwise",
-    "no",
-    "publicly",
-    "verbally",
-];
+static FILL: Lexicon = Lexicon::new(
+    "ever explicitly directly even simply just also openly or and in any way to otherwise no publicly verbally",
+);
 /// Subjects that make a sentence a description.
-const THIRD: &[&str] = &[
-    "they",
-    "we",
-    "i",
-    "which",
-    "that",
-    "who",
-    "it",
-    "results",
-    "errors",
-    "messages",
-    "logs",
-    "tools",
-    "responses",
-    "docs",
-    "servers",
-    "apis",
-    "pages",
-    "users",
-];
-const MODELS: &[&str] = &["you", "assistant", "model", "agent", "ai", "llm", "claude", "gpt", "assistants", "agents"];
+static THIRD: Lexicon = Lexicon::new(
+    "they we i which that who it results errors messages logs tools responses docs servers apis pages users",
+);
+static MODELS: Lexicon = Lexicon::new("you assistant model agent ai llm claude gpt assistants agents");
 /// What a tool does and what these instructions are: hiding it is what poisoning does.
-const ACTS: &[&str] = &[
-    "instruction",
-    "instructions",
-    "prompt",
-    "directive",
-    "directives",
-    "requirement",
-    "requirements",
-    "sidenote",
-    "activity",
-    "read",
-    "reading",
-    "accessed",
-    "accessing",
-    "sent",
-    "sending",
-    "deleted",
-    "changed",
-    "shared",
-    "sharing",
-    "background",
-    "stored",
-    "saved",
-    "behavior",
-    "behaviour",
-    "bcc",
-    "bcc'd",
-    "cc'd",
-    "backdoor",
-    "anything",
-];
+static ACTS: Lexicon = Lexicon::new(
+    "instruction instructions prompt directive directives requirement requirements sidenote activity read reading \
+     accessed accessing sent sending deleted changed shared sharing background stored saved behavior behaviour \
+     bcc bcc'd cc'd backdoor anything",
+);
 /// Acts that are also words for plain data.
-const STEPS: &[&str] = &[
-    "step",
-    "steps",
-    "action",
-    "actions",
-    "tool",
-    "tools",
-    "call",
-    "calls",
-    "process",
-    "operation",
-    "operations",
-    "verification",
-    "check",
-    "function",
-    "rule",
-    "rules",
-    "note",
-    "request",
-    "requests",
-];
-const ACT_STEMS: &[&str] = &[
-    "upload",
-    "forward",
-    "exfil",
-    "transmi",
-    "copied",
-    "copying",
-    "collect",
-    "logged",
-    "logging",
-    "track",
-    "monitor",
-    "intercept",
-    "redirect",
-    "hidden",
-    "secret",
-    "silent",
-    "leak",
-    "harvest",
-    "steal",
-    "stole",
-    "execut",
-    "invok",
-    "inject",
-];
+static STEPS: Lexicon = Lexicon::new(
+    "step steps action actions tool tools call calls process operation operations verification check function \
+     rule rules note request requests",
+);
+static ACT_STEMS: Lexicon = Lexicon::new(
+    "upload forward exfil transmi copied copying collect logged logging track monitor intercept redirect hidden \
+     secret silent leak harvest steal stole execut invok inject",
+);
 /// Plain data that a person need not see.
-const DATA: &[&str] = &[
-    "id",
-    "ids",
-    "identifier",
-    "identifiers",
-    "uuid",
-    "uuids",
-    "html",
-    "json",
-    "xml",
-    "raw",
-    "markdown",
-    "internal",
-    "token",
-    "tokens",
-    "key",
-    "keys",
-    "password",
-    "passwords",
-    "url",
-    "urls",
-    "link",
-    "links",
-    "cursor",
-    "hash",
-    "hashes",
-    "base64",
-    "code",
-    "codes",
-    "price",
-    "prices",
-    "error",
-    "errors",
-    "stack",
-    "trace",
-    "traces",
-    "sql",
-    "technical",
-    "name",
-    "names",
-    "path",
-    "paths",
-    "schema",
-    "field",
-    "fields",
-    "column",
-    "columns",
-    "placeholder",
-    "placeholders",
-    "score",
-    "scores",
-    "metadata",
-    "number",
-    "numbers",
-    "secrets",
-    "credential",
-    "credentials",
-    "value",
-    "values",
-    "parameter",
-    "parameters",
-    "output",
-    "payload",
-    "answer",
-    "solution",
-    "spoiler",
-    "spoilers",
-    "handle",
-    "opaque",
-    "pii",
-    "pin",
-    "otp",
-];
+static DATA: Lexicon = Lexicon::new(
+    "id ids identifier identifiers uuid uuids html json xml raw markdown internal token tokens key keys password \
+     passwords url urls link links cursor hash hashes base64 code codes price prices error errors stack trace \
+     traces sql technical name names path paths schema field fields column columns placeholder placeholders score \
+     scores metadata number numbers secrets credential credentials value values parameter parameters output \
+     payload answer solution spoiler spoilers handle opaque pii pin otp",
+);
 /// What was done, when a sentence says that the model did it.
-const DONE: &[&str] = &[
-    "read",
-    "first",
-    "used",
-    "use",
-    "called",
-    "call",
-    "did",
-    "need",
-    "were",
-    "sent",
-    "accessed",
-    "copied",
-    "included",
-    "must",
-    "received",
-    "are",
-    "added",
-    "passed",
-    "ran",
-    "executed",
-    "also",
-    "performed",
-    "looked",
-    "opened",
-    "forwarded",
-    "checked",
-    "made",
-    "followed",
-    "follow",
-];
-const UNABLE: &[&str] = &["not", "unable", "sorry", "no", "limited", "an", "a", "done", "finished", "ready"];
+static DONE: Lexicon = Lexicon::new(
+    "read first used use called call did need were sent accessed copied included must received are added passed \
+     ran executed also performed looked opened forwarded checked made followed follow",
+);
+static UNABLE: Lexicon = Lexicon::new("not unable sorry no limited an a done finished ready");
 /// `until it succeeded`: an order not to claim too much.
-const TRUTH: &[&str] = &[
-    "succe",
-    "confirm",
-    "complet",
-    "return",
-    "verif",
-    "check",
-    "finish",
-    "approv",
-    "done",
-    "available",
-    "ready",
-    "result",
-    "calling",
-];
-const FLAG: &[&str] =
-    &["true", "false", "set", "enabled", "disabled", "omitted", "specified", "provided", "default", "defaults"];
+static TRUTH: Lexicon =
+    Lexicon::new("succe confirm complet return verif check finish approv done available ready result calling");
+static FLAG: Lexicon = Lexicon::new("true false set enabled disabled omitted specified provided default defaults");
 
-const TAKING: &[&str] = &[
-    "send",
-    "forward",
-    "upload",
-    "copy",
-    "bcc",
-    "transmit",
-    "exfiltrate",
-    "leak",
-    "append",
-    "include",
-    "read",
-    "collect",
-];
-const KEEPING: &[&str] = &["call", "execute", "log", "add", "pass", "invoke", "record", "run", "share"];
-const LOOT: &[&str] = &[
-    "conversation",
-    "user's",
-    "messages",
-    "contents",
-    "history",
-    "keys",
-    "credentials",
-    "tokens",
-    "secrets",
-    "all",
-    "every",
-    "copy",
-];
+static TAKING: Lexicon =
+    Lexicon::new("send forward upload copy bcc transmit exfiltrate leak append include read collect");
+static KEEPING: Lexicon = Lexicon::new("call execute log add pass invoke record run share");
+static LOOT: Lexicon =
+    Lexicon::new("conversation user's messages contents history keys credentials tokens secrets all every copy");
+
+static ACTING: Lexicon =
+    Lexicon::new("read send include pass call instruction instructions must always you bcc append");
+static NEGATIONS: Lexicon =
+    Lexicon::new("not never don't cannot can't won't no nothing shouldn't mustn't nor without needn't doesn't");
 
 /// Where a sentence orders to conceal.
 pub fn find(s: &Sentence<'_>) -> Option<Range<usize>> {
@@ -324,10 +86,10 @@ pub fn find(s: &Sentence<'_>) -> Option<Range<usize>> {
     }
     s.range().find_map(|at| {
         let word = s.word(at);
-        let end = if SPEECH.contains(&word) || SHOWING.contains(&word) {
+        let end = if SPEECH.holds(word) || SHOWING.holds(word) {
             let from = forbidden(s, at)?;
             return concealed(s, at).map(|to| s.span(from, to));
-        } else if GERUNDS.contains(&word) {
+        } else if GERUNDS.holds(word) {
             without(s, at)
         } else {
             unaware(s, at).or_else(|| hidden_from(s, at)).or_else(|| covert(s, at)).or_else(|| kept(s, at))
@@ -346,24 +108,22 @@ fn forbidden(s: &Sentence<'_>, at: usize) -> Option<usize> {
                 return match before {
                     "do" => (!described(s, back - 1)).then_some(back - 1),
                     "must" | "should" | "shall" | "may" | "better" | "to" | "need" | "please" => Some(back - 1),
-                    "will" | "can" | "could" | "would" | "are" => {
-                        MODELS.contains(&s.before(back, 2)).then_some(back - 1)
-                    }
+                    "will" | "can" | "could" | "would" | "are" => MODELS.holds(s.before(back, 2)).then_some(back - 1),
                     "does" | "did" | "is" | "was" | "were" | "has" | "had" => None,
                     _ => Some(back),
                 };
             }
             "don't" | "dont" => return (!described(s, back)).then_some(back),
             "never" => {
-                let model = MODELS.contains(&s.before(back, 2)) || MODELS.contains(&before);
+                let model = MODELS.holds(s.before(back, 2)) || MODELS.holds(before);
                 let subject =
                     matches!(before, "will" | "would" | "can" | "it" | "we" | "they" | "tool" | "server" | "i");
                 return (model || !subject).then_some(back);
             }
             "mustn't" | "shouldn't" | "mustnt" | "shouldnt" => return Some(back),
             "circumstances" | "way" if before == "no" => return Some(back - 1),
-            "won't" | "can't" | "cannot" => return MODELS.contains(&before).then_some(back),
-            _ if FILL.contains(&word) || SPEECH.contains(&word) || SHOWING.contains(&word) => {}
+            "won't" | "can't" | "cannot" => return MODELS.holds(before).then_some(back),
+            _ if FILL.holds(word) || SPEECH.holds(word) || SHOWING.holds(word) => {}
             // `never let the user know`, `do not in any way tell`: only the words above may stand between.
             _ => return None,
         }
@@ -372,14 +132,14 @@ fn forbidden(s: &Sentence<'_>, at: usize) -> Option<usize> {
 }
 
 fn described(s: &Sentence<'_>, at: usize) -> bool {
-    at > s.range().start && s.gap(at) == Gap::Blank && THIRD.contains(&s.before(at, 1))
+    at > s.range().start && s.gap(at) == Gap::Blank && THIRD.holds(s.before(at, 1))
 }
 
 /// Where the concealed matter of a forbidden verb ends; none when it is plain data or advice.
 fn concealed(s: &Sentence<'_>, verb: usize) -> Option<usize> {
     let end = s.range().end.min(verb + 26);
-    let user = s.find(verb + 1..end.min(verb + 14), USERS);
-    let speech = SPEECH.contains(&s.word(verb));
+    let user = s.find(verb + 1..end.min(verb + 14), &USERS);
+    let speech = SPEECH.holds(s.word(verb));
     if flag(s) && !speech {
         return None;
     }
@@ -395,13 +155,13 @@ fn concealed(s: &Sentence<'_>, verb: usize) -> Option<usize> {
                 return None;
             }
             // `the user ID`, `user input`: data about users.
-            if s.gap(user + 1) == Gap::Blank && s.word(user) != "anyone" && DATA.contains(&s.word(user + 1)) {
+            if s.gap(user + 1) == Gap::Blank && s.word(user) != "anyone" && DATA.holds(s.word(user + 1)) {
                 return None;
             }
             // What follows a comma or a bracket is about something else.
             let end = (user + 1..end).find(|at| s.gap(*at) == Gap::Clause).unwrap_or(end);
             let until = s.find(verb + 1..end, &["until", "unless", "before", "if", "when", "except"]);
-            let honest = until.is_some_and(|at| s.find_stem(at..end, TRUTH).is_some());
+            let honest = until.is_some_and(|at| s.find_stem(at..end, &TRUTH).is_some());
             let matter = matter(s, verb, until.unwrap_or(end).max(user));
             match matter {
                 Matter::Act => (!honest || acts_here(s, verb, until)).then_some(until.unwrap_or(end).max(user + 1) - 1),
@@ -424,9 +184,9 @@ fn acts_here(s: &Sentence<'_>, verb: usize, until: Option<usize>) -> bool {
     let end = until.unwrap_or(verb);
     s.find(verb..end, &["this", "these", "it", "instruction", "instructions"]).is_some_and(|at| {
         at + 1 == end
-            || USERS.contains(&s.word(at + 1))
-            || ACTS.contains(&s.word(at + 1))
-            || STEPS.contains(&s.word(at + 1))
+            || USERS.holds(s.word(at + 1))
+            || ACTS.holds(s.word(at + 1))
+            || STEPS.holds(s.word(at + 1))
             || s.word(at + 1) == "to"
     })
 }
@@ -455,9 +215,9 @@ fn matter(s: &Sentence<'_>, verb: usize, end: usize) -> Matter {
                 let ends = at + 1 >= end
                     || s.gap(at + 1) != Gap::Blank
                     || matches!(next, "to" | "from" | "with" | "and" | "or")
-                    || USERS.contains(&next);
+                    || USERS.holds(next);
                 pronoun |= ends && (word != "that" || at + 1 >= end);
-                step |= matches!(word, "this" | "these") && STEPS.contains(&next);
+                step |= matches!(word, "this" | "these") && STEPS.holds(next);
                 act |= matches!(word, "this" | "these")
                     && matches!(
                         next,
@@ -475,28 +235,28 @@ fn matter(s: &Sentence<'_>, verb: usize, end: usize) -> Matter {
                     );
             }
             "you" => {
-                let done = DONE.contains(&next) && !UNABLE.contains(&s.word(at + 2));
-                act |= done || (next == "have" && !UNABLE.contains(&s.word(at + 2)) && s.word(at + 2) != "access");
+                let done = DONE.holds(next) && !UNABLE.holds(s.word(at + 2));
+                act |= done || (next == "have" && !UNABLE.holds(s.word(at + 2)) && s.word(at + 2) != "access");
                 other |= !act;
             }
             "your" | "what" | "why" | "how" => {
                 act |= matches!(next, "actions" | "instructions" | "you")
                     && !matches!(s.word(at + 2), "can" | "cannot" | "can't");
             }
-            _ if ACTS.contains(&word) || ACT_STEMS.iter().any(|stem| word.starts_with(stem)) => {
+            _ if ACTS.holds(word) || ACT_STEMS.begins(word) => {
                 act |= !(word == "anything" && !matches!(s.word(at + 1), "" | "about" | "of"));
             }
-            _ if STEPS.contains(&word) => step = true,
-            _ if DATA.contains(&word) => data = true,
+            _ if STEPS.holds(word) => step = true,
+            _ if DATA.holds(word) => data = true,
             "the" | "a" | "an" | "to" | "about" | "of" | "or" | "and" | "any" | "with" => {}
-            _ if USERS.contains(&word) || SPEECH.contains(&word) || SHOWING.contains(&word) => {}
+            _ if USERS.holds(word) || SPEECH.holds(word) || SHOWING.holds(word) => {}
             _ => other = true,
         }
     }
     match (act, step, data) {
         // Presentation: `do not show the user the raw instructions` stays an act, `raw request` does not.
         (true, _, false) => Matter::Act,
-        (true, _, true) if SPEECH.contains(&s.word(verb)) => Matter::Act,
+        (true, _, true) if SPEECH.holds(s.word(verb)) => Matter::Act,
         (true, _, true) => {
             if s.find(verb..end, &["instruction", "instructions", "prompt", "sidenote"]).is_some() {
                 Matter::Act
@@ -516,25 +276,11 @@ fn matter(s: &Sentence<'_>, verb: usize, end: usize) -> Matter {
 fn context(s: &Sentence<'_>) -> Option<bool> {
     let previous = s.previous()?;
     let range = previous.range();
-    let acts = previous.find_stem(range.clone(), ACT_STEMS).is_some()
-        || previous.has(&[
-            "read",
-            "send",
-            "include",
-            "pass",
-            "call",
-            "instruction",
-            "instructions",
-            "must",
-            "always",
-            "you",
-            "bcc",
-            "append",
-        ]);
+    let acts = previous.find_stem(range.clone(), &ACT_STEMS).is_some() || previous.has(&ACTING);
     if acts {
         return Some(true);
     }
-    previous.has(DATA).then_some(false)
+    previous.has(&DATA).then_some(false)
 }
 
 /// A description of a setting: `If true, do not notify the user`.
@@ -543,7 +289,7 @@ fn flag(s: &Sentence<'_>) -> bool {
     matches!(
         s.word(start),
         "if" | "when" | "whether" | "set" | "true" | "false" | "silent" | "boolean" | "flag" | "optional"
-    ) && (s.find(start..start + 6, FLAG).is_some()
+    ) && (s.find(start..start + 6, &FLAG).is_some()
         || matches!(s.word(start), "true" | "false" | "whether" | "silent" | "boolean" | "flag"))
 }
 
@@ -569,7 +315,7 @@ fn without_user(s: &Sentence<'_>, verb: usize) -> Option<usize> {
     }
     let mut at = verb + 1;
     while matches!(s.word(at), "about" | "of" | "any" | "anything" | "the" | "to" | "fact" | "or" | "and")
-        || SPEECH.contains(&s.word(at))
+        || SPEECH.holds(s.word(at))
     {
         at += 1;
     }
@@ -604,13 +350,13 @@ fn without_user(s: &Sentence<'_>, verb: usize) -> Option<usize> {
             Some(at + 1)
         }
         "that" | "what" | "why" | "how"
-            if next == "you" && DONE.contains(&s.word(at + 2)) && !UNABLE.contains(&s.word(at + 3)) =>
+            if next == "you" && DONE.holds(s.word(at + 2)) && !UNABLE.holds(s.word(at + 3)) =>
         {
             Some(at + 3)
         }
-        "you" if DONE.contains(&next) && !UNABLE.contains(&s.word(at + 2)) => Some(at + 2),
+        "you" if DONE.holds(next) && !UNABLE.holds(s.word(at + 2)) => Some(at + 2),
         "this" | "it" | "these" if at + 1 >= s.range().end => {
-            let secret = s.previous().is_some_and(|previous| previous.has(DATA));
+            let secret = s.previous().is_some_and(|previous| previous.has(&DATA));
             (!secret && context(s) == Some(true)).then_some(at)
         }
         "instructions" | "directives" if s.word(verb) != "explain" => Some(at),
@@ -622,7 +368,7 @@ fn without_user(s: &Sentence<'_>, verb: usize) -> Option<usize> {
 fn without(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let start = s.range().start;
     let mut back = at.checked_sub(1)?;
-    while back > start && (FILL.contains(&s.word(back)) || GERUNDS.contains(&s.word(back))) {
+    while back > start && (FILL.holds(s.word(back)) || GERUNDS.holds(s.word(back))) {
         back -= 1;
     }
     let avoid = matches!(s.word(back), "avoid" | "from")
@@ -630,12 +376,10 @@ fn without(s: &Sentence<'_>, at: usize) -> Option<usize> {
     if s.word(back) != "without" && !avoid {
         return None;
     }
-    let forbidden =
-        ["not", "never", "don't", "cannot", "can't", "won't", "no", "nothing", "shouldn't", "mustn't", "nor"];
-    if s.find(start..back, &forbidden).is_some() {
+    if s.find(start..back, &NEGATIONS).is_some() {
         return None;
     }
-    let user = s.find(at + 1..at + 7, USERS)?;
+    let user = s.find(at + 1..at + 7, &USERS)?;
     // A product that notifies nobody is a feature; to leave the user uninformed is an order.
     let product = matches!(s.word(at), "notifying" | "alerting" | "revealing" | "disclosing");
     let order = s.has(&["you", "must", "always", "silently", "also", "then", "this", "so"]);
@@ -649,31 +393,21 @@ fn without(s: &Sentence<'_>, at: usize) -> Option<usize> {
 fn unaware(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let word = s.word(at);
     let start = s.range().start;
-    let negations = [
-        "not",
-        "never",
-        "without",
-        "cannot",
-        "can't",
-        "won't",
-        "shouldn't",
-        "mustn't",
-        "needn't",
-        "doesn't",
-        "don't",
-        "nothing",
-    ];
     if matches!(word, "knowledge" | "knowing" | "noticing" | "awareness" | "aware" | "realizing") {
         let without = s.find(at.saturating_sub(5)..at, &["without"])?;
-        s.find(without..at, USERS)?;
-        return s.find(start..without, &negations).is_none().then_some(at);
+        let user = s.find(without..at, &USERS)?;
+        // `without anybody noticing` tells a story more often than it orders.
+        if s.word(user).starts_with("any") && !s.has(&["you", "must", "always", "do", "then"]) {
+            return None;
+        }
+        return s.find(start..without, &NEGATIONS).is_none().then_some(at);
     }
     if !matches!(word, "know" | "notice" | "aware" | "see" | "told" | "informed" | "suspect" | "realize") {
         return None;
     }
     let user =
-        s.find(at.saturating_sub(7)..at, USERS).filter(|user| !matches!(s.before(*user, 1), "let" | "if" | "when"))?;
-    s.find(user..at, &negations)?;
+        s.find(at.saturating_sub(7)..at, &USERS).filter(|user| !matches!(s.before(*user, 1), "let" | "if" | "when"))?;
+    s.find(user..at, &NEGATIONS)?;
     if flag(s) || s.word(at + 1) == "to" {
         return None;
     }
@@ -701,8 +435,8 @@ fn hidden_from(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let negated = ["not", "never", "don't", "can", "may", "to", "would"].contains(&s.before(at, 1))
         && !matches!(s.before(at, 2), "sure" | "need" | "must" | "required");
     let third = s.find(at + 1..from, &["this", "it", "these", "that"]).is_some_and(|at| at + 1 == from);
-    let act = s.find(at + 1..from, ACTS).is_some()
-        || s.find(at + 1..from, STEPS).is_some_and(|_| s.word(user) == "user")
+    let act = s.find(at + 1..from, &ACTS).is_some()
+        || s.find(at + 1..from, &STEPS).is_some_and(|_| s.word(user) == "user")
         || s.find(at + 1..from, &["fact"]).is_some();
     (!negated && !flag(s) && (act || (third && s.word(user) == "user" && context(s) != Some(false)))).then_some(user)
 }
@@ -712,9 +446,9 @@ fn covert(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let (word, next) = (s.word(at), s.word(at + 1));
     let covert = match word {
         "secretly" | "covertly" | "surreptitiously" | "stealthily" => {
-            TAKING.contains(&next) || KEEPING.contains(&next) || TAKING.contains(&s.before(at, 1))
+            TAKING.holds(next) || KEEPING.holds(next) || TAKING.holds(s.before(at, 1))
         }
-        "silently" | "quietly" | "discreetly" => TAKING.contains(&next) && s.find(at + 2..at + 14, LOOT).is_some(),
+        "silently" | "quietly" | "discreetly" => TAKING.holds(next) && s.find(at + 2..at + 14, &LOOT).is_some(),
         _ => false,
     };
     let negated = covert && s.find(s.range().start..at, &["not", "never", "don't", "cannot", "no"]).is_some();
@@ -739,7 +473,7 @@ fn kept(s: &Sentence<'_>, at: usize) -> Option<usize> {
                 .find(hidden..hidden + 5, &["user", "users", "human"])
                 .filter(|_| s.find(at + 1..hidden, &["this", "it", "that", "these"]).is_some());
             let secret =
-                s.find(at + 1..hidden + 5, DATA).is_some() || s.previous().is_some_and(|previous| previous.has(DATA));
+                s.find(at + 1..hidden + 5, &DATA).is_some() || s.previous().is_some_and(|previous| previous.has(&DATA));
             (own || (from.is_some() && !secret) || (s.word(hidden) == "yourself" && !secret)).then_some(hidden)
         }
         "nothing" => (s.reads(at.wrapping_sub(2), &["as", "if", "nothing"])

@@ -2,106 +2,59 @@
 
 use std::ops::Range;
 
-use super::words::{Sentence, topic};
+use super::{
+    lexicon::Lexicon,
+    names::spaced,
+    words::{Gap, Sentence, topic},
+};
 
 /// Words without which nothing worth taking is named; addresses are found by their spelling.
 pub const TOPIC: &str = "conversation chat history prompt instructions transcript messages credentials keys tokens passwords secrets bcc cc \
     recipient recipients environment variables context cookies key token password";
 
-const PASS: &[&str] = &[
-    "pass",
-    "include",
-    "send",
-    "provide",
-    "attach",
-    "paste",
-    "append",
-    "put",
-    "insert",
-    "submit",
-    "embed",
-    "upload",
-    "forward",
-    "add",
-    "supply",
-    "copy",
-    "log",
-    "post",
-    "transmit",
-    "exfiltrate",
-    "leak",
-    "dump",
-    "write",
-    "place",
-    "output",
-    "share",
-    "encode",
-    "email",
-    "report",
-    "fill",
-    "record",
-    "collect",
-    "prepend",
-    "concatenate",
-    "store",
-];
-const INTO: &[&str] = &[
-    "as",
-    "in",
-    "into",
-    "to",
-    "with",
-    "through",
-    "via",
-    "using",
-    "inside",
-    "within",
-    "here",
-    "parameter",
-    "argument",
-    "field",
-];
-const WHOLE: &[&str] = &[
-    "full", "entire", "whole", "complete", "all", "verbatim", "exact", "every", "previous", "raw", "user's", "current",
-    "prior", "past",
-];
+static PASS: Lexicon = Lexicon::new(
+    "pass include send provide attach paste append put insert submit embed upload forward add supply copy log \
+     post transmit exfiltrate leak dump write place output share encode email report fill record collect prepend \
+     concatenate store",
+);
+static INTO: Lexicon = Lexicon::new("as in into to with through via using inside within here parameter argument field");
+static WHOLE: Lexicon =
+    Lexicon::new("full entire whole complete all verbatim exact every previous raw user's current prior past");
 /// Tools that say by their name that conversations are their business.
-const OPEN_BUSINESS: &[&str] = &[
-    "conversation",
-    "chat",
-    "memory",
-    "memories",
-    "message",
-    "messages",
-    "thread",
-    "transcript",
-    "summar",
-    "history",
-    "dialog",
-    "session",
-    "prompt",
-    "llm",
-    "ask",
-    "complet",
-    "remember",
-    "recall",
-    "context",
-];
+static OPEN_BUSINESS: Lexicon = Lexicon::new(
+    "conversation chat memory memories message messages thread transcript summar history dialog session prompt \
+     llm ask complet remember recall context",
+);
+
+static NEGATIONS: Lexicon =
+    Lexicon::new("not never don't cannot can't no won't doesn't without avoid mustn't shouldn't");
+static WITHIN_REACH: Lexicon = Lexicon::new(
+    "found find seen see conversation context memory available other discovered stored environment encountered \
+     know access machine host system browser servers",
+);
+static ALL: Lexicon = Lexicon::new("all every each any copy entire full user's everything contents content its also");
+static LOOT: Lexicon = Lexicon::new(
+    "emails email messages message mail files file data responses prompts payments conversation conversations \
+     history contents content credentials keys tokens passwords secrets key token password everything documents \
+     results queries query transactions invoices logs arguments output it",
+);
+static MAIL: Lexicon = Lexicon::new(
+    "emails email messages message files data mail conversation history payments recipient copy contents results \
+     responses",
+);
 
 /// Where a sentence orders to pass on what is not the tool's.
 pub fn find(s: &Sentence<'_>, tool: Option<&str>) -> Option<Range<usize>> {
     if !s.touches(topic::MATTER) {
         return None;
     }
-    let open = tool.is_some_and(|tool| {
-        let name = tool.to_lowercase();
-        OPEN_BUSINESS.iter().any(|word| name.contains(word))
-    });
+    let open =
+        tool.is_some_and(|tool| spaced(tool).to_lowercase().split_whitespace().any(|word| OPEN_BUSINESS.begins(word)));
     s.range().find_map(|at| {
         let to = match s.word(at) {
             "bcc" | "cc" => blind_copy(s, at),
             "recipient" | "recipients" | "number" => redirected(s, at),
-            word if PASS.contains(&word) && ordered(s, at) => {
+            word if PASS.holds(word) && ordered(s, at) => {
                 words_of_others(s, at, open).or_else(|| credentials(s, at)).or_else(|| to_address(s, at, at + 1))
             }
             "sent" | "forwarded" | "copied" | "uploaded" | "redirected" | "routed" | "delivered" => passive(s, at),
@@ -114,21 +67,7 @@ pub fn find(s: &Sentence<'_>, tool: Option<&str>) -> Option<Range<usize>> {
 
 fn forbidden(s: &Sentence<'_>, at: usize) -> bool {
     let start = at.saturating_sub(4).max(s.range().start);
-    let negations = [
-        "not",
-        "never",
-        "don't",
-        "cannot",
-        "can't",
-        "no",
-        "won't",
-        "doesn't",
-        "without",
-        "avoid",
-        "mustn't",
-        "shouldn't",
-    ];
-    s.find(start..at, &negations).is_some()
+    s.find(start..at, &NEGATIONS).is_some()
 }
 
 /// Not forbidden, not a description.
@@ -160,7 +99,7 @@ fn ordered(s: &Sentence<'_>, at: usize) -> bool {
 fn words_of_others(s: &Sentence<'_>, verb: usize, open: bool) -> Option<usize> {
     let end = s.range().end.min(verb + 14);
     for at in verb + 1..end {
-        let whole = || s.find(verb + 1..at + 1, WHOLE).is_some();
+        let whole = || s.find(verb + 1..at + 1, &WHOLE).is_some();
         let pressed = s.has(&["always", "every", "must", "before", "each"]);
         let last = match s.word(at) {
             "prompt" | "prompts" if matches!(s.before(at, 1), "system" | "developer") => {
@@ -216,9 +155,9 @@ fn words_of_others(s: &Sentence<'_>, verb: usize, open: bool) -> Option<usize> {
         };
         let inside = s
             .find(verb..last, &["from", "in", "about", "relevant"])
-            .is_some_and(|from| s.find(from..last, WHOLE).is_none());
+            .is_some_and(|from| s.find(from..last, &WHOLE).is_none());
         if !inside
-            && let Some(into) = s.find(last + 1..last + 12, INTO)
+            && let Some(into) = s.find(last + 1..last + 12, &INTO)
             && into + 1 < s.range().end + 1
         {
             return Some(into);
@@ -241,31 +180,7 @@ fn credentials(s: &Sentence<'_>, verb: usize) -> Option<usize> {
         return None;
     }
     let wide = s.find(verb + 1..at, &["any", "all", "every", "other", "user's", "whatever"])?;
-    let other = s.find(
-        wide..s.range().end.min(at + 12),
-        &[
-            "found",
-            "find",
-            "seen",
-            "see",
-            "conversation",
-            "context",
-            "memory",
-            "available",
-            "other",
-            "discovered",
-            "stored",
-            "environment",
-            "encountered",
-            "know",
-            "access",
-            "machine",
-            "host",
-            "system",
-            "browser",
-            "servers",
-        ],
-    );
+    let other = s.find(wide..s.range().end.min(at + 12), &WITHIN_REACH);
     let own = s.word(wide) == "user's" && other.is_none();
     if s.word(at) == "variables"
         && (s.before(at, 1) != "environment"
@@ -277,72 +192,21 @@ fn credentials(s: &Sentence<'_>, verb: usize) -> Option<usize> {
         return to_address(s, verb, at);
     }
     other?;
-    s.find(at + 1..s.range().end, INTO)
+    s.find(at + 1..s.range().end, &INTO)
 }
 
 /// `… to attacker@example.com`, with more than the one thing the user asked to send.
 fn to_address(s: &Sentence<'_>, verb: usize, from: usize) -> Option<usize> {
     let end = s.range().end.min(verb + 24);
-    let to = (from..end).find(|at| {
-        matches!(s.word(*at), "to" | "at" | "with" | "via") && (at + 1..at + 6).any(|at| is_address(s.word(at)))
-    })?;
-    let address = (to + 1..to + 6).find(|at| is_address(s.word(*at)))?;
-    let all = s.find(
-        verb + 1..to,
-        &[
-            "all",
-            "every",
-            "each",
-            "any",
-            "copy",
-            "entire",
-            "full",
-            "user's",
-            "everything",
-            "contents",
-            "content",
-            "its",
-            "also",
-        ],
-    )?;
-    let matter = [
-        "emails",
-        "email",
-        "messages",
-        "message",
-        "mail",
-        "files",
-        "file",
-        "data",
-        "responses",
-        "prompts",
-        "payments",
-        "conversation",
-        "conversations",
-        "history",
-        "contents",
-        "content",
-        "credentials",
-        "keys",
-        "tokens",
-        "passwords",
-        "secrets",
-        "key",
-        "token",
-        "password",
-        "everything",
-        "documents",
-        "results",
-        "queries",
-        "query",
-        "transactions",
-        "invoices",
-        "logs",
-        "arguments",
-        "output",
-        "it",
-    ];
-    s.find(all..to, &matter)?;
+    let named = |at: usize| {
+        s.gap(at) == Gap::Blank
+            || matches!(s.before(at, 1), "address" | "number" | "url" | "webhook" | "endpoint" | "server")
+    };
+    let address_after = |to: usize| (to + 1..to + 4).find(|at| is_address(s.word(*at)) && named(*at));
+    let to = (from..end).find(|at| matches!(s.word(*at), "to" | "at") && address_after(*at).is_some())?;
+    let address = address_after(to)?;
+    let all = s.find(verb + 1..to, &ALL)?;
+    s.find(all..to, &LOOT)?;
     let feedback = s
         .find(
             verb + 1..to,
@@ -360,26 +224,7 @@ fn passive(s: &Sentence<'_>, at: usize) -> Option<usize> {
     }
     let address = (at + 1..at + 8).find(|at| is_address(s.word(*at)))?;
     let mail = s.word(address).contains('@') || s.word(address).starts_with('+');
-    let matter = s.find(
-        s.range().start..must,
-        &[
-            "emails",
-            "email",
-            "messages",
-            "message",
-            "files",
-            "data",
-            "mail",
-            "conversation",
-            "history",
-            "payments",
-            "recipient",
-            "copy",
-            "contents",
-            "results",
-            "responses",
-        ],
-    )?;
+    let matter = s.find(s.range().start..must, &MAIL)?;
     let _ = matter;
     let requests = s.find(s.range().start..must, &["requests", "request", "payload", "body", "header"]).is_some();
     (mail || !requests).then_some(address)
@@ -390,8 +235,9 @@ fn blind_copy(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let address = (at + 1..at + 8).find(|at| s.word(*at).contains('@') && is_address(s.word(*at)))?;
     let example = s.find(s.range(), &["e.g", "example", "format"]).is_some()
         || s.word(address).contains("@example.") && !s.has(&["always", "must", "add", "every", "all"]);
-    let order = s.has(&["always", "must", "add", "every", "all", "also", "include", "should", "set", "put"])
-        || at == s.range().start;
+    let order = s.has(&["always", "must", "every", "each"])
+        || (s.word(at) == "bcc"
+            && (s.has(&["add", "all", "also", "include", "should", "set", "put"]) || at == s.range().start));
     (order && !example && !forbidden(s, at)).then_some(address)
 }
 
@@ -402,7 +248,7 @@ fn redirected(s: &Sentence<'_>, at: usize) -> Option<usize> {
         at.saturating_sub(8).max(start)..at + 8,
         &["change", "changed", "replace", "replaced", "set", "modify", "proxy", "instead", "redirect", "use"],
     )?;
-    let address = (at + 1..at + 14).find(|at| is_address(s.word(*at)))?;
+    let address = (at + 1..at + 14).find(|at| is_address(s.word(*at)) && !s.word(*at).contains("://"))?;
     let pressed = s.has(&["must", "always", "change", "changed", "replace", "replaced", "instead", "proxy"]);
     let example = s.find(start..address, &["e.g", "example", "format", "like"]).is_some();
     (pressed && !example && turn < address && !forbidden(s, at)).then_some(address)

@@ -7,6 +7,7 @@ mod characters;
 mod concealment;
 mod exfiltration;
 mod fold;
+mod lexicon;
 mod names;
 mod other_tools;
 mod overrides;
@@ -15,6 +16,7 @@ mod tags;
 mod texts;
 mod words;
 
+pub use lexicon::Lexicon;
 pub use names::Offered;
 pub use texts::{Text, visit};
 

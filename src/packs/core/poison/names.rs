@@ -4,6 +4,7 @@ use std::collections::HashSet;
 
 use serde_json::Value;
 
+use super::lexicon::Lexicon;
 use crate::model::Surface;
 
 /// What the server offers, in lower case, so that orders about other tools can be told from orders about its own.
@@ -46,7 +47,7 @@ impl Offered {
         for name in ["name", "title"].iter().filter_map(|key| info?.get(key)?.as_str()) {
             let words = spaced(name).to_lowercase();
             offered.server.extend(
-                words.split_whitespace().filter(|word| word.len() > 2 && !GENERIC.contains(word)).map(str::to_owned),
+                words.split_whitespace().filter(|word| word.len() > 2 && !GENERIC.holds(word)).map(str::to_owned),
             );
         }
         offered
@@ -69,8 +70,7 @@ impl Offered {
 }
 
 /// Words that are no name: `mcp-server-git` is called `git`.
-const GENERIC: &[&str] =
-    &["mcp", "server", "servers", "the", "official", "tool", "tools", "and", "for", "any", "other", "available"];
+static GENERIC: Lexicon = Lexicon::new("mcp server servers the official tool tools and for any other available");
 
 fn collect(schema: Option<&Value>, into: &mut HashSet<String>, depth: usize) {
     match schema {

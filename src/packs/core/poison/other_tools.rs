@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use super::{
+    lexicon::Lexicon,
     names::{Offered, like_a_tool},
     words::{Gap, Sentence, topic},
 };
@@ -11,27 +12,22 @@ use super::{
 pub const TOPIC: &str =
     "tool tools instead invoked called used available calling using invoking servers server replaces";
 
-const ORDER: &[&str] = &[
-    "must",
-    "always",
-    "never",
-    "should",
-    "shall",
-    "first",
-    "call",
-    "use",
-    "run",
-    "invoke",
-    "required",
-    "mandatory",
-    "needs",
-    "need",
-    "has",
-    "have",
-    "execute",
-    "ensure",
-    "important",
-];
+static ORDER: Lexicon = Lexicon::new(
+    "must always never should shall first call use run invoke required mandatory needs need has have execute \
+     ensure important",
+);
+
+static USED: Lexicon = Lexicon::new(
+    "calling using invoking invoked called used available calls uses invokes call use invoke executed present \
+     sends sending",
+);
+static TURN: Lexicon = Lexicon::new("change changed replace replaced modify modified set append prepend copy swap");
+static ARGUMENTS: Lexicon = Lexicon::new(
+    "recipient recipients argument arguments parameter parameters address number amount destination body account \
+     proxy",
+);
+static PRESSED: Lexicon =
+    Lexicon::new("must always should instead never bcc make ensure first change replace add also redirect");
 
 /// Where a sentence orders something about other tools.
 pub fn find(s: &Sentence<'_>, offered: &Offered) -> Option<Range<usize>> {
@@ -96,7 +92,7 @@ fn before_any(s: &Sentence<'_>, at: usize, offered: &Offered) -> Option<usize> {
     }
     let negated = s.find(s.range().start..at, &["don't", "needn't", "optional", "optionally"]).is_some()
         || s.find(s.range().start..at, &["not"]).is_some_and(|not| matches!(s.before(not, 1), "does" | "do" | "need"));
-    (s.has(ORDER) && !negated).then_some(tool)
+    (s.has(&ORDER) && !negated).then_some(tool)
 }
 
 /// Whether what follows the word `tool` says that this server's tools are meant.
@@ -142,7 +138,10 @@ fn instead(s: &Sentence<'_>, at: usize, offered: &Offered) -> Option<usize> {
     let pressed = s.has(&["always", "must", "never", "only"]);
     let order = s.has(&["use", "call", "invoke", "prefer", "choose", "run", "using", "select"]);
     let foreign = (at + 2..at + 8).find(|at| foreign(s, *at, offered))?;
-    (pressed && order).then_some(foreign)
+    let tools = s.has(&["tool", "tools"])
+        || s.range().any(|at| offered.tool(s.word(at)))
+        || s.find(s.range(), &["this"]).is_some_and(|this| matches!(s.word(this + 1), "instead" | "one" | ""));
+    (pressed && order && tools).then_some(foreign)
 }
 
 /// Whether the word names a tool that this server does not offer.
@@ -183,57 +182,17 @@ fn is_specific(word: &str) -> bool {
 /// `when send_email is called, change the recipient`.
 fn shadow(s: &Sentence<'_>, at: usize, offered: &Offered) -> Option<usize> {
     let tool = (at + 1..at + 8).find(|at| foreign(s, *at, offered))?;
-    let used = s.find(
-        at + 1..tool + 6,
-        &[
-            "calling",
-            "using",
-            "invoking",
-            "invoked",
-            "called",
-            "used",
-            "available",
-            "calls",
-            "uses",
-            "invokes",
-            "call",
-            "use",
-            "invoke",
-            "executed",
-            "present",
-            "sends",
-            "sending",
-        ],
-    )?;
+    let used = s.find(at + 1..tool + 6, &USED)?;
     let tool_like = matches!(s.word(tool + 1), "tool" | "tools" | "is" | "gets" | "function")
         || matches!(s.before(tool, 1), "tool" | "calling" | "invoking" | "calls" | "call" | "invokes")
         || s.code(tool);
-    let alters = [
-        "bcc",
-        "cc",
-        "recipient",
-        "recipients",
-        "redirect",
-        "replace",
-        "replaced",
-        "change",
-        "changed",
-        "modify",
-        "modified",
-        "proxy",
-        "forward",
-        "intercept",
-        "instead",
-        "copy",
-        "append",
-        "prepend",
-    ];
     let end = s.range().end;
-    let alter = s.find(tool + 1..end, &alters)?;
-    let pressed = s.has(&[
-        "must", "always", "should", "instead", "never", "bcc", "make", "ensure", "first", "change", "replace", "add",
-        "also", "redirect",
-    ]);
+    let turned = s.find(tool + 1..end, &TURN);
+    let turned = turned.and_then(|turn| s.find(turn..turn + 8, &ARGUMENTS));
+    let alter = s
+        .find(tool + 1..end, &["bcc", "cc", "recipient", "recipients", "redirect", "proxy", "intercept", "reroute"])
+        .or(turned)?;
+    let pressed = s.has(&PRESSED);
     let negated = s.find(tool..alter, &["not", "never", "don't", "cannot"]).is_some();
     (used < end && tool_like && pressed && !negated).then_some(alter)
 }

@@ -2,158 +2,42 @@
 
 use std::ops::Range;
 
-use super::words::{Gap, Sentence, topic};
+use super::{
+    lexicon::Lexicon,
+    words::{Gap, Sentence, topic},
+};
 
 /// Words without which no sentence overrides anything.
 pub const TOPIC: &str = "ignore disregard forget override overrides overriding bypass supersede supersedes overrule neglect discard \
     follow obey precedence regardless mode bound replaces replace instructions instruction role";
 
-const VERBS: &[&str] =
-    &["ignore", "disregard", "forget", "neglect", "discard", "overrule", "override", "bypass", "supersede"];
-const EARLIER: &[&str] = &[
-    "previous",
-    "prior",
-    "above",
-    "earlier",
-    "preceding",
-    "former",
-    "foregoing",
-    "past",
-    "existing",
-    "original",
-    "initial",
-    "current",
-    "before",
-    "previously",
-];
-const WIDE: &[&str] = &[
-    "all",
-    "any",
-    "other",
-    "your",
-    "every",
-    "system",
-    "safety",
-    "security",
-    "developer",
-    "user's",
-    "user",
-    "the",
-    "these",
-    "those",
-    "of",
-    "and",
-    "or",
-    "everything",
-    "previously",
-    "given",
-    "own",
-    "such",
-    "ethical",
-    "default",
-];
-const ORDERS: &[&str] = &[
-    "instruction",
-    "instructions",
-    "directive",
-    "directives",
-    "prompt",
-    "prompts",
-    "guidance",
-    "guidelines",
-    "guideline",
-    "orders",
-    "training",
-    "programming",
-    "commands",
-    "rules",
-    "policies",
-    "constraints",
-    "restrictions",
-    "safeguards",
-    "context",
-    "messages",
-    "conversation",
-];
+static VERBS: Lexicon = Lexicon::new("ignore disregard forget neglect discard overrule override bypass supersede");
+static EARLIER: Lexicon = Lexicon::new(
+    "previous prior above earlier preceding former foregoing past existing original initial current before \
+     previously",
+);
+static WIDE: Lexicon = Lexicon::new(
+    "all any other your every system safety security developer user's user the these those of and or everything \
+     previously given own such ethical default",
+);
+static ORDERS: Lexicon = Lexicon::new(
+    "instruction instructions directive directives prompt prompts guidance guidelines guideline orders training \
+     programming commands rules policies constraints restrictions safeguards context messages conversation",
+);
 /// Where injected orders come from: to ignore those is good advice.
-const UNTRUSTED: &[&str] = &[
-    "in",
-    "within",
-    "inside",
-    "contained",
-    "embedded",
-    "found",
-    "from",
-    "that",
-    "which",
-    "returned",
-    "appearing",
-    "hidden",
-    "it",
-    "the",
-];
-const SOURCES: &[&str] = &[
-    "content",
-    "contents",
-    "page",
-    "pages",
-    "result",
-    "results",
-    "output",
-    "outputs",
-    "data",
-    "document",
-    "documents",
-    "email",
-    "emails",
-    "file",
-    "files",
-    "text",
-    "response",
-    "responses",
-    "website",
-    "websites",
-    "web",
-    "untrusted",
-    "html",
-    "comments",
-    "body",
-    "field",
-    "fields",
-    "external",
-    "source",
-    "sources",
-    "fetched",
-    "retrieved",
-    "readme",
-    "issue",
-    "issues",
-    "payload",
-    "messages",
-    "it",
-    "them",
-];
-const ABOUT_ATTACKS: &[&str] = &[
-    "detect",
-    "detects",
-    "detecting",
-    "detection",
-    "injection",
-    "injections",
-    "jailbreak",
-    "jailbreaks",
-    "attack",
-    "attacks",
-    "adversarial",
-    "malicious",
-    "phrases",
-    "patterns",
-    "scans",
-    "flags",
-    "classifies",
-    "blocks",
-    "moderation",
-];
+static UNTRUSTED: Lexicon =
+    Lexicon::new("in within inside contained embedded found from that which returned appearing hidden it the");
+static SOURCES: Lexicon = Lexicon::new(
+    "content contents page pages result results output outputs data document documents email emails file files \
+     text response responses website websites web untrusted html comments body field fields external source \
+     sources fetched retrieved readme issue issues payload messages it them",
+);
+static ABOUT_ATTACKS: Lexicon = Lexicon::new(
+    "detect detects detecting detection injection injections jailbreak jailbreaks attack attacks adversarial \
+     malicious phrases patterns scans flags classifies blocks moderation",
+);
+
+static SAYS: Lexicon = Lexicon::new("says asks wants requests said asked wishes objects instructions prompt intent");
 
 /// Where a sentence orders to override.
 pub fn find(s: &Sentence<'_>) -> Option<Range<usize>> {
@@ -163,7 +47,7 @@ pub fn find(s: &Sentence<'_>) -> Option<Range<usize>> {
     s.range().find_map(|at| {
         let to = match s.word(at) {
             "override" | "supersede" => disregard(s, at).or_else(|| supersedes(s, at)),
-            word if VERBS.contains(&word) => disregard(s, at),
+            word if VERBS.holds(word) => disregard(s, at),
             "follow" | "obey" => disobey(s, at),
             "precedence" => precedence(s, at),
             "overrides" | "supersedes" | "replaces" | "replace" | "overriding" => supersedes(s, at),
@@ -181,14 +65,14 @@ fn disregard(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let (mut earlier, mut all, mut own) = (false, false, false);
     while end < at + 8 && s.gap(end) != Gap::Sentence {
         let word = s.word(end);
-        if ORDERS.contains(&word) && !(word == "system" || (word == "prompt" && ORDERS.contains(&s.word(end + 1)))) {
+        if ORDERS.holds(word) && !(word == "system" || (word == "prompt" && ORDERS.holds(s.word(end + 1)))) {
             break;
         }
-        earlier |= EARLIER.contains(&word);
+        earlier |= EARLIER.holds(word);
         all |= matches!(word, "all" | "any" | "every" | "everything" | "other");
         own |= matches!(word, "your" | "system" | "safety" | "developer" | "user's" | "ethical");
-        if !(EARLIER.contains(&word)
-            || WIDE.contains(&word)
+        if !(EARLIER.holds(word)
+            || WIDE.holds(word)
             || matches!(word, "what" | "you" | "were" | "have" | "been" | "told" | "i" | "just" | "about"))
         {
             break;
@@ -213,7 +97,7 @@ fn disregard(s: &Sentence<'_>, at: usize) -> Option<usize> {
             }
         }
         // `ignore the above`, `disregard all previous` and nothing more.
-        if earlier && !ORDERS.contains(&target) {
+        if earlier && !ORDERS.holds(target) {
             let last = end - 1;
             let ends = end >= s.range().end || s.gap(end) != Gap::Blank || matches!(target, "and" | "then");
             let bare = matches!(s.word(last), "above" | "previous" | "prior" | "preceding")
@@ -221,7 +105,7 @@ fn disregard(s: &Sentence<'_>, at: usize) -> Option<usize> {
             return (ends && bare && imperative(s, at)).then_some(last);
         }
     }
-    if !ORDERS.contains(&target) {
+    if !ORDERS.holds(target) {
         return None;
     }
     let speech = matches!(
@@ -274,13 +158,13 @@ fn an_example(s: &Sentence<'_>, at: usize) -> bool {
         || s.code(at)
         || s.quoted(at.wrapping_sub(1))
         || matches!(s.before(at, 1), "as" | "like" | "e.g" | "eg");
-    quoted && (s.has(ABOUT_ATTACKS) || s.previous().is_some_and(|previous| previous.has(ABOUT_ATTACKS)))
+    quoted && (s.has(&ABOUT_ATTACKS) || s.previous().is_some_and(|previous| previous.has(&ABOUT_ATTACKS)))
 }
 
 /// `instructions in the page`: what follows a target and names where it came from.
 fn untrusted(s: &Sentence<'_>, target: usize) -> Option<usize> {
-    let from = s.find(target + 1..target + 4, UNTRUSTED)?;
-    s.find(from..from + 7, SOURCES)
+    let from = s.find(target + 1..target + 4, &UNTRUSTED)?;
+    s.find(from..from + 7, &SOURCES)
 }
 
 fn imperative(s: &Sentence<'_>, at: usize) -> bool {
@@ -298,7 +182,7 @@ fn disobey(s: &Sentence<'_>, at: usize) -> Option<usize> {
     if s.word(negated) == "not" && !matches!(s.before(negated, 1), "do" | "must" | "should" | "shall") {
         return None;
     }
-    let target = s.find(at + 1..at + 7, ORDERS)?;
+    let target = s.find(at + 1..at + 7, &ORDERS)?;
     let scope = s.find(
         at + 1..target,
         &["previous", "prior", "earlier", "system", "your", "user's", "original", "other", "above", "safety"],
@@ -310,7 +194,7 @@ fn disobey(s: &Sentence<'_>, at: usize) -> Option<usize> {
 /// `takes precedence over all other instructions`.
 fn precedence(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let over = s.find(at + 1..at + 3, &["over"])?;
-    let target = s.find(over + 1..over + 7, ORDERS)?;
+    let target = s.find(over + 1..over + 7, &ORDERS)?;
     let wide = s
         .find(
             over + 1..target,
@@ -335,8 +219,8 @@ fn precedence(s: &Sentence<'_>, at: usize) -> Option<usize> {
 
 /// `these instructions override all previous instructions`.
 fn supersedes(s: &Sentence<'_>, at: usize) -> Option<usize> {
-    let target = s.find(at + 1..at + 7, ORDERS)?;
-    let earlier = s.find(at + 1..target, EARLIER).is_some() || s.find(at + 1..target, &["other", "your"]).is_some();
+    let target = s.find(at + 1..at + 7, &ORDERS)?;
+    let earlier = s.find(at + 1..target, &EARLIER).is_some() || s.find(at + 1..target, &["other", "your"]).is_some();
     let speech = matches!(s.word(target), "instruction" | "instructions" | "directives" | "guidance" | "guidelines");
     let own = s.find(s.range().start..at, &["this", "these", "following", "you", "tool"]).is_some();
     (earlier && own && speech && !s.has(&["default", "parameter", "option", "setting"])).then_some(target)
@@ -345,22 +229,7 @@ fn supersedes(s: &Sentence<'_>, at: usize) -> Option<usize> {
 /// `regardless of what the user asks`.
 fn regardless(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let user = s.find(at + 1..at + 6, &["user", "user's", "users", "system", "previous"])?;
-    let said = s.find(
-        user..user + 4,
-        &[
-            "says",
-            "asks",
-            "wants",
-            "requests",
-            "said",
-            "asked",
-            "wishes",
-            "objects",
-            "instructions",
-            "prompt",
-            "intent",
-        ],
-    )?;
+    let said = s.find(user..user + 4, &SAYS)?;
     let order = s.has(&["must", "always", "call", "send", "execute", "never", "invoke", "include", "run"]);
     order.then_some(said)
 }

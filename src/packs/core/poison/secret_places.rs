@@ -4,66 +4,39 @@ use std::ops::Range;
 
 use super::{
     Kind,
+    lexicon::Lexicon,
     words::{Sentence, topic},
 };
 
 /// Words without which no secret place is named; paths are found by their spelling.
 pub const TOPIC: &str = "ssh rsa keychain keyring private wallet cookies env id_rsa kubeconfig seed";
 
-const READ: &[&str] = &[
-    "read",
-    "open",
-    "cat",
-    "dump",
-    "extract",
-    "copy",
-    "grab",
-    "exfiltrate",
-    "steal",
-    "collect",
-    "print",
-    "view",
-    "retrieve",
-    "access",
-    "reading",
-    "harvest",
-    "examine",
-    "inspect",
-    "upload",
-    "scrape",
-];
+static READ: Lexicon = Lexicon::new(
+    "read open cat dump extract copy grab exfiltrate steal collect print view retrieve access reading harvest \
+     examine inspect upload scrape",
+);
 /// Also what honest set-up texts say: they count only when what was read is to be passed on.
-const TAKE: &[&str] = &[
-    "load", "get", "fetch", "parse", "list", "check", "find", "locate", "search", "scan", "use", "take", "include",
-    "send", "pass", "provide", "attach", "append", "query",
-];
-const PASS: &[&str] = &[
-    "pass", "include", "send", "provide", "attach", "paste", "append", "put", "insert", "submit", "embed", "upload",
-    "forward", "add", "return", "supply", "store", "encode", "post", "share", "use", "write", "place", "output",
-    "email", "report", "transmit",
-];
-const PASSED: &[&str] = &[
-    "content",
-    "contents",
-    "it",
-    "its",
-    "them",
-    "result",
-    "results",
-    "value",
-    "values",
-    "data",
-    "keys",
-    "key",
-    "text",
-    "output",
-    "file",
-    "files",
-    "everything",
-    "that",
-    "them",
-];
-const INTO: &[&str] = &["as", "in", "into", "to", "with", "through", "via", "using", "within", "inside", "here"];
+static TAKE: Lexicon = Lexicon::new(
+    "load get fetch parse list check find locate search scan use take include send pass provide attach append \
+     query",
+);
+static PASS: Lexicon = Lexicon::new(
+    "pass include send provide attach paste append put insert submit embed upload forward add return supply store \
+     encode post share use write place output email report transmit",
+);
+static PASSED: Lexicon = Lexicon::new(
+    "content contents it its them result results value values data keys key text output file files everything \
+     that them",
+);
+static INTO: Lexicon = Lexicon::new("as in into to with through via using within inside here");
+
+static NEGATIONS: Lexicon = Lexicon::new(
+    "not never don't cannot can't no won't doesn't refuses without unable forbidden blocks deny denies prevent \
+     prevents avoid neither",
+);
+static USING: Lexicon = Lexicon::new(
+    "using calling invoking running use call you every any each executing answering responding performing",
+);
 
 /// Where a sentence orders to read a secret place.
 pub fn find(s: &Sentence<'_>, kind: Kind) -> Option<Range<usize>> {
@@ -88,31 +61,10 @@ fn ordered(s: &Sentence<'_>, at: usize) -> Option<usize> {
         return None;
     }
     let near = at.saturating_sub(14).max(start)..at;
-    let verbs = near.clone().rev().filter(|verb| READ.contains(&s.word(*verb)) || TAKE.contains(&s.word(*verb)));
+    let verbs = near.clone().rev().filter(|verb| READ.holds(s.word(*verb)) || TAKE.holds(s.word(*verb)));
     for verb in verbs {
         let before = s.before(verb, 1);
-        let negations = [
-            "not",
-            "never",
-            "don't",
-            "cannot",
-            "can't",
-            "no",
-            "won't",
-            "doesn't",
-            "refuses",
-            "without",
-            "unable",
-            "forbidden",
-            "blocks",
-            "deny",
-            "denies",
-            "prevent",
-            "prevents",
-            "avoid",
-            "neither",
-        ];
-        if s.find(verb.saturating_sub(5).max(start)..verb, &negations).is_some() {
+        if s.find(verb.saturating_sub(5).max(start)..verb, &NEGATIONS).is_some() {
             return None;
         }
         // `is read from`, `it will read`: what the server does by itself.
@@ -146,7 +98,7 @@ fn ordered(s: &Sentence<'_>, at: usize) -> Option<usize> {
             s.has(&["must", "always", "please", "first", "you", "also", "ensure", "required", "mandatory"])
                 || before_use(s)
         };
-        let reads = READ.contains(&s.word(verb));
+        let reads = READ.holds(s.word(verb));
         if (reads
             && (pressed(s)
                 || s.previous()
@@ -158,43 +110,23 @@ fn ordered(s: &Sentence<'_>, at: usize) -> Option<usize> {
     }
     // `pass the contents of ~/.ssh/id_rsa as …`.
     let content = s.find(at.saturating_sub(5).max(start)..at, &["content", "contents"])?;
-    let pass = s.find(start..content, PASS)?;
-    s.find(at + 1..at + 12, INTO).map(|_| pass)
+    let pass = s.find(start..content, &PASS)?;
+    s.find(at + 1..at + 12, &INTO).map(|_| pass)
 }
 
 /// `before using this tool`.
 fn before_use(s: &Sentence<'_>) -> bool {
-    s.find(s.range(), &["before", "prior", "whenever", "when", "after", "to"]).is_some_and(|at| {
-        s.find(
-            at + 1..at + 4,
-            &[
-                "using",
-                "calling",
-                "invoking",
-                "running",
-                "use",
-                "call",
-                "you",
-                "every",
-                "any",
-                "each",
-                "executing",
-                "answering",
-                "responding",
-                "performing",
-            ],
-        )
-        .is_some()
-    })
+    s.find(s.range(), &["before", "prior", "whenever", "when", "after", "to"])
+        .is_some_and(|at| s.find(at + 1..at + 4, &USING).is_some())
 }
 
 /// `… and pass its content as 'sidenote'`.
 fn passes_on(s: &Sentence<'_>, from: usize) -> bool {
-    s.range().filter(|at| *at >= from && PASS.contains(&s.word(*at))).any(|pass| {
+    s.range().filter(|at| *at >= from && PASS.holds(s.word(*at))).any(|pass| {
         let negated = matches!(s.before(pass, 1), "not" | "never" | "don't" | "is" | "are" | "be");
         !negated
-            && s.find(pass + 1..pass + 7, PASSED).is_some_and(|what| {
-                s.find(what..what + 8, INTO).is_some_and(|into| into > pass && s.range().contains(&(into + 1)))
+            && s.find(pass + 1..pass + 7, &PASSED).is_some_and(|what| {
+                s.find(what..what + 8, &INTO).is_some_and(|into| into > pass && s.range().contains(&(into + 1)))
             })
     })
 }

@@ -1,35 +1,17 @@
 //! `poison.pseudo-tag` and `poison.comment`: orders dressed up as the system's voice or hidden in comments.
 
-use super::{Finding, Found, Tier};
+use super::{Finding, Found, Tier, lexicon::Lexicon};
 
 /// How much of a text a tag without an end is taken to hold, in bytes.
 const REACH: usize = 2000;
 
 /// Names that imitate a voice above the user's.
-const VOICES: &[&str] = &[
-    "important",
-    "system",
-    "sys",
-    "hidden",
-    "secret",
-    "admin",
-    "developer",
-    "system-reminder",
-    "system_reminder",
-    "system-prompt",
-    "system_prompt",
-    "assistant",
-    "critical",
-    "urgent",
-    "priority",
-    "override",
-    "inst",
-    "mandatory",
-    "root",
-    "internal",
-];
+static VOICES: Lexicon = Lexicon::new(
+    "important system sys hidden secret admin developer system-reminder system_reminder system-prompt \
+     system_prompt assistant critical inst mandatory",
+);
 /// Structure that honest texts use too: it takes an order about the model itself.
-const STRUCTURE: &[&str] = &["instructions", "instruction", "user", "human", "directive", "command"];
+static STRUCTURE: Lexicon = Lexicon::new("instructions instruction user human directive command");
 /// Bracketed voices; `[IMPORTANT]` alone is emphasis.
 const BRACKETED: &[&str] = &[
     "system",
@@ -57,6 +39,8 @@ pub fn find(text: &str, found: &mut Found) {
     {
         from = at + 1;
         let rest = &text[floor(text, at)..];
+        let before = text[..floor(text, at)].trim_end_matches([' ', '\t']);
+        let starts = before.is_empty() || before.ends_with(['\n', '.', '!', ':', '?', '>', ']', '-', '*']);
         if bytes[at] == b'<' {
             if let Some(inner) = rest.strip_prefix("<!--") {
                 let end = inner.find("-->").unwrap_or(inner.len().min(REACH));
@@ -66,19 +50,16 @@ pub fn find(text: &str, found: &mut Found) {
                 }
                 continue;
             }
-            if let Some(length) = tag(rest, '<', '>') {
+            if let Some(length) = tag(rest, '<', '>', starts) {
                 found.add(Finding::new("poison.pseudo-tag", Tier::Strong, at..at + length));
             }
-        } else if bytes[at] == b'['
-            && let Some(length) = tag(rest, '[', ']')
-        {
+        } else if bytes[at] == b'[' {
             // In the middle of a sentence it is a label that the text talks about.
-            let before = text[..at].trim_end_matches([' ', '\t']);
-            if before.is_empty() || before.ends_with(['\n', '.', '!', ':', '?', '>', ']', '-', '*']) {
+            if starts && let Some(length) = tag(rest, '[', ']', starts) {
                 found.add(Finding::new("poison.pseudo-tag", Tier::Strong, at..at + length));
             }
         } else if rest.starts_with('＜')
-            && let Some(length) = tag(rest, '＜', '＞')
+            && let Some(length) = tag(rest, '＜', '＞', starts)
         {
             found.add(Finding::new("poison.pseudo-tag", Tier::Strong, at..at + length));
         }
@@ -97,7 +78,7 @@ fn cut(text: &str, at: usize) -> &str {
 }
 
 /// The length of the tag at the start of `rest` together with the order in it.
-fn tag(rest: &str, open: char, close: char) -> Option<usize> {
+fn tag(rest: &str, open: char, close: char, starts_a_line: bool) -> Option<usize> {
     let head = cut(rest, 80);
     let end = head.find(close)?;
     let inner: String = head[open.len_utf8()..end]
@@ -130,12 +111,12 @@ fn tag(rest: &str, open: char, close: char) -> Option<usize> {
             BRACKETED.contains(&label)
         }
         _ => {
-            VOICES.contains(&name)
+            VOICES.holds(name)
                 && !inner.ends_with('/')
                 && (inner == name || inner[name.len()..].starts_with([':', ' ']))
         }
     };
-    let structure = open != '[' && STRUCTURE.contains(&inner);
+    let structure = open != '[' && STRUCTURE.holds(inner);
     if !(template || voice || structure) {
         return None;
     }
@@ -147,8 +128,18 @@ fn tag(rest: &str, open: char, close: char) -> Option<usize> {
         return Some(end + close.len_utf8());
     }
     let closing = closing(after, open, name);
+    let loud = head[..end].chars().any(char::is_uppercase);
+    let link = open == '[' && (after.starts_with('(') || (after.starts_with(':') && !loud));
+    // Without an end, `<system>` in the middle of a line is a placeholder and not a voice.
+    if link || (closing.is_none() && !template && !(starts_a_line || (loud && name == "important"))) {
+        return None;
+    }
     let held = cut(after, closing.unwrap_or(REACH));
-    let held = if open == '[' && closing.is_none() { held.split("\n\n").next().unwrap_or_default() } else { held };
+    let held = match (closing, open, loud) {
+        (Some(_), ..) => held,
+        (None, '<', false) => held.split(['.', '\n']).find(|line| !line.trim().is_empty()).unwrap_or_default(),
+        (None, ..) => held.split("\n\n").next().unwrap_or_default(),
+    };
     let orders = if structure { is_order_to_a_model(held) } else { is_order(held) };
     orders.then(|| end + close.len_utf8() + held.len())
 }
@@ -165,65 +156,21 @@ fn closing(after: &str, open: char, name: &str) -> Option<usize> {
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {
-    text.split(|c: char| !c.is_alphanumeric() && c != '\'').filter(|word| !word.is_empty()).map(str::to_ascii_lowercase)
+    text.split(|c: char| !c.is_alphanumeric() && c != '\'')
+        .map(|word| word.trim_end_matches("'s"))
+        .filter(|word| !word.is_empty())
+        .map(str::to_ascii_lowercase)
 }
 
 fn sentences(text: &str) -> impl Iterator<Item = Vec<String>> {
     text.split(['.', '!', '?', '\n', ';', ':']).map(|sentence| words(sentence).take(60).collect())
 }
 
-const IMPERATIVES: &[&str] = &[
-    "call",
-    "use",
-    "run",
-    "read",
-    "send",
-    "pass",
-    "include",
-    "ignore",
-    "disregard",
-    "execute",
-    "invoke",
-    "fetch",
-    "add",
-    "append",
-    "insert",
-    "put",
-    "set",
-    "tell",
-    "say",
-    "respond",
-    "reply",
-    "forward",
-    "upload",
-    "copy",
-    "open",
-    "get",
-    "make",
-    "ensure",
-    "provide",
-    "remember",
-    "follow",
-    "prioritize",
-    "prefer",
-    "avoid",
-    "treat",
-    "act",
-    "pretend",
-    "output",
-    "print",
-    "begin",
-    "start",
-    "stop",
-    "hide",
-    "check",
-    "write",
-    "delete",
-    "collect",
-    "extract",
-    "override",
-    "forget",
-];
+static IMPERATIVES: Lexicon = Lexicon::new(
+    "call use run read send pass include ignore disregard execute invoke fetch add append insert put set tell say \
+     respond reply forward upload copy open get make ensure provide remember follow prioritize prefer avoid treat \
+     act pretend output print begin start stop hide check write delete collect extract override forget",
+);
 
 /// Whether a text orders anything.
 pub fn is_order(text: &str) -> bool {
@@ -239,7 +186,7 @@ pub fn is_order(text: &str) -> bool {
         }
         let first = words.get(start).map_or("", String::as_str);
         let after = words.get(start + 1).map_or("", String::as_str);
-        IMPERATIVES.contains(&first)
+        IMPERATIVES.holds(first)
             || matches!((first, after), ("always" | "never", _) | ("do", "not") | ("don't", _) | ("before", _))
             || orders_you(&words)
     })
@@ -250,7 +197,7 @@ fn orders_you(words: &[String]) -> bool {
         let (first, second) = (pair[0].as_str(), pair[1].as_str());
         match first {
             "you" => matches!(second, "must" | "should" | "shall" | "will" | "need" | "have" | "are"),
-            "must" | "always" | "never" => IMPERATIVES.contains(&second) || second == "be",
+            "must" | "always" | "never" => IMPERATIVES.holds(second) || second == "be",
             "before" => matches!(second, "using" | "calling" | "invoking" | "running" | "answering" | "responding"),
             _ => false,
         }
@@ -259,29 +206,10 @@ fn orders_you(words: &[String]) -> bool {
 
 /// Whether a text orders a model to do something beyond its own arguments.
 pub fn is_order_to_a_model(text: &str) -> bool {
-    const VERBS: &[&str] = &[
-        "ignore",
-        "disregard",
-        "forget",
-        "call",
-        "send",
-        "read",
-        "execute",
-        "run",
-        "forward",
-        "upload",
-        "invoke",
-        "exfiltrate",
-        "reply",
-        "respond",
-        "pretend",
-        "override",
-        "include",
-        "bcc",
-        "email",
-        "post",
-        "pass",
-    ];
+    static VERBS: Lexicon = Lexicon::new(
+        "ignore disregard forget call send read execute run forward upload invoke exfiltrate reply respond pretend \
+     override include bcc email post pass",
+    );
     sentences(text).any(|words| {
         let start = words
             .iter()
@@ -292,7 +220,7 @@ pub fn is_order_to_a_model(text: &str) -> bool {
                 )
             })
             .count();
-        let verb = words.get(start).is_some_and(|word| VERBS.contains(&word.as_str()));
+        let verb = words.get(start).is_some_and(|word| VERBS.holds(word.as_str()));
         let you = words.windows(2).any(|pair| {
             pair[0] == "you" && matches!(pair[1].as_str(), "must" | "should" | "shall" | "will" | "are" | "need")
         });
@@ -355,10 +283,9 @@ fn comment_orders(inner: &str) -> bool {
         || sentences(inner).any(|words| {
             let first = words.first().map_or("", String::as_str);
             words.len() > 2
-                && (orders_you(&words)
-                    || matches!(
-                        first,
-                        "always" | "never" | "ignore" | "call" | "send" | "execute" | "invoke" | "forward" | "upload"
-                    ))
+                && matches!(
+                    first,
+                    "always" | "never" | "ignore" | "call" | "send" | "execute" | "invoke" | "forward" | "upload"
+                )
         })
 }

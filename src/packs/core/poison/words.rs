@@ -1,13 +1,11 @@
 //! Text as sentences of folded words: what the rules about orders read.
 
-use std::{
-    collections::HashMap,
-    hash::{BuildHasherDefault, Hasher},
-    ops::Range,
-    sync::LazyLock,
-};
+use std::{collections::HashMap, hash::BuildHasherDefault, ops::Range, sync::LazyLock};
 
-use super::fold::{Folded, fold};
+use super::{
+    fold::{Folded, fold},
+    lexicon::{Fnv, Lexicon, WordSet},
+};
 
 /// What stands before a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -176,13 +174,13 @@ impl<'w> Sentence<'w> {
     }
 
     /// The first place in `range` (cut to the sentence) whose word is one of `words`.
-    pub fn find(&self, range: Range<usize>, words: &[&str]) -> Option<usize> {
+    pub fn find(&self, range: Range<usize>, words: &impl WordSet) -> Option<usize> {
         let range = range.start.max(self.from)..range.end.min(self.to);
-        range.into_iter().find(|at| words.contains(&self.word(*at)))
+        range.into_iter().find(|at| words.holds(self.word(*at)))
     }
 
     /// Whether any word is one of `words`.
-    pub fn has(&self, words: &[&str]) -> bool {
+    pub fn has(&self, words: &impl WordSet) -> bool {
         self.find(self.range(), words).is_some()
     }
 
@@ -192,9 +190,9 @@ impl<'w> Sentence<'w> {
     }
 
     /// The first place in `range` whose word begins with one of `stems`.
-    pub fn find_stem(&self, range: Range<usize>, stems: &[&str]) -> Option<usize> {
+    pub fn find_stem(&self, range: Range<usize>, stems: &Lexicon) -> Option<usize> {
         let range = range.start.max(self.from)..range.end.min(self.to);
-        range.into_iter().find(|at| stems.iter().any(|stem| self.word(*at).starts_with(stem)))
+        range.into_iter().find(|at| stems.begins(self.word(*at)))
     }
 
     /// The bytes of the text from the word at `from` up to and with the one at `to`.
@@ -397,24 +395,3 @@ static TOPICS: LazyLock<HashMap<&'static str, u16, BuildHasherDefault<Fnv>>> = L
     }
     topics
 });
-
-/// FNV-1a: short words, no adversary who gains by a collision (the table is fixed).
-struct Fnv(u64);
-
-impl Default for Fnv {
-    fn default() -> Self {
-        Self(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hasher for Fnv {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for byte in bytes {
-            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
-        }
-    }
-}
