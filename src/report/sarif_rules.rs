@@ -49,7 +49,7 @@ fn rule(pack: &Pack, check: &Check) -> ReportingDescriptor {
     let properties = properties(pack.id, check.severity, check.candidate);
     ReportingDescriptor::builder()
         .id(check.id)
-        .name(check.id)
+        .name(name(check.id))
         .short_description(message(&short))
         .full_description(message(&full))
         .help(MultiformatMessageString::builder().text(help(check, false)).markdown(help(check, true)).build())
@@ -62,14 +62,25 @@ fn rule(pack: &Pack, check: &Check) -> ReportingDescriptor {
 fn unknown(id: String, pack: &str, check: &CheckResult) -> ReportingDescriptor {
     let title = plain(&check.title, LONGEST);
     ReportingDescriptor::builder()
-        .id(id.clone())
-        .name(id)
+        .name(name(&id))
+        .id(id)
         .short_description(message(&title))
         .full_description(message(&title))
         .help(message(&title))
         .default_configuration(configuration(check.severity))
         .properties(properties(&plain(pack, NAME), check.severity, check.candidate))
         .build()
+}
+
+/// A rule's friendly name: the id's words in Pascal case, and never the id itself, as SARIF's own rules ask for.
+fn name(id: &str) -> String {
+    let mut name = String::from("Mcp");
+    for word in id.split(|c: char| !c.is_ascii_alphanumeric()) {
+        let mut chars = word.chars();
+        name.extend(chars.next().map(|first| first.to_ascii_uppercase()));
+        name.push_str(chars.as_str());
+    }
+    name
 }
 
 fn message(text: &str) -> MultiformatMessageString {

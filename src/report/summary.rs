@@ -36,10 +36,8 @@ fn block(page: &mut Page, run: &RunResult, gate: &GateFacts) {
     for diff in &run.config.standard_diff {
         page.line(2, Tone::Plain, &wording::difference(diff));
     }
-    if run.status == Status::Failed {
-        if let Some(file) = &run.stderr_file {
-            page.line(2, Tone::Plain, &format!("the server's stderr: {}", excerpt(file, SENTENCE)));
-        }
+    if let Some(file) = run.stderr_file.as_ref().filter(|_| run.status == Status::Failed) {
+        page.line(2, Tone::Plain, &format!("the server's stderr: {}", excerpt(file, SENTENCE)));
     }
     cards(page, run);
     rows(page, run);
