@@ -213,14 +213,15 @@ fn write_recording(path: &Path, trace: &Trace, secrets: &[String]) {
     }
 }
 
-/// Lines of a failed server's stderr that are shown when they go to no file.
+/// Lines of a failed server's stderr that are shown.
 const SHOWN: usize = 20;
 
-/// Saves a failed server's stderr beside the report; without a report file its last lines are shown.
+/// Shows the last lines of a failed server's stderr and saves all that was kept beside the report, where there is one.
 fn save_stderr(settings: &Settings, name: &str, stderr: &str) -> Option<String> {
     if stderr.trim().is_empty() {
         return None;
     }
+    let mut saved = None;
     let output = &settings.output;
     let base = match (&output.out, &output.out_dir) {
         (Some(out), _) => Some(out.clone()),
@@ -241,7 +242,7 @@ fn save_stderr(settings: &Settings, name: &str, stderr: &str) -> Option<String> 
         match written {
             Ok(()) => {
                 console::line(&format!("the server's stderr is in {}", file.display()));
-                return Some(file.display().to_string());
+                saved = Some(file.display().to_string());
             }
             Err(error) => console::line(&format!("warning: {} could not be written: {error}", file.display())),
         }
@@ -251,5 +252,5 @@ fn save_stderr(settings: &Settings, name: &str, stderr: &str) -> Option<String> 
     for line in lines.iter().skip(lines.len().saturating_sub(SHOWN)) {
         console::line(&format!("  | {}", crate::text::terminal::line(line)));
     }
-    None
+    saved
 }

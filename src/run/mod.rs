@@ -118,7 +118,11 @@ fn header(server: &ServerSettings, settings: &Settings, plan: &Plan, tokens: &To
         canaries: transport != Transport::Http,
         packs: plan.packs.iter().map(|pack| pack.id.to_owned()).collect(),
         settings: plan.settings.clone(),
-        overrides: settings.tools_overrides.iter().map(|(tool, set)| (tool.clone(), Override { class: set.class.clone(), params: set.params.clone() })).collect(),
+        overrides: settings
+            .tools_overrides
+            .iter()
+            .map(|(tool, set)| (tool.clone(), Override { class: set.class.clone(), params: set.params.clone() }))
+            .collect(),
         placeholders: tokens.placeholders(),
         ..Header::default()
     }

@@ -139,7 +139,7 @@ impl Inbox {
         match frame {
             Frame::Whole(bytes) => self.whole(bytes, source),
             Frame::Digested(mut digested) => {
-                let why = format!("{} bytes in one message, of which {} are read", digested.len, super::frame::KEPT);
+                let why = format!("{} bytes in one message, past the bound of 32 MiB", digested.len);
                 let hits = std::mem::take(&mut digested.hits);
                 let limit = super::frame::KEPT as u64;
                 let arrived =

@@ -63,7 +63,7 @@ class Toy:
         return text(f"Invalid arguments for {entry['name']}: {why}. Read the input schema and call again.", isError=True)
 
     def on_call(self, params):
-        entry = next((t for t in self.tools if t["name"] == params.get("name")), None)
+        entry = next((t for t in self.tools if t.get("name") == params.get("name")), None)
         if entry is None:
             raise Refused(-32602, "Unknown tool: call tools/list for the names of those that exist")
         why = complaint(entry["inputSchema"], params.get("arguments", {}))

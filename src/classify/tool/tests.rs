@@ -104,7 +104,12 @@ fn parameters_decide_and_words_around_them_support() {
 #[test]
 fn an_override_wins_and_finds_its_parameter() {
     let tool = tool("legacy", "", json!({"url": {"type": "string"}, "where": {"type": "string"}}));
-    let with = |word: &str| classify(&tool, &BTreeMap::from([("legacy".to_owned(), Override { class: word.to_owned(), ..Override::default() })]));
+    let with = |word: &str| {
+        classify(
+            &tool,
+            &BTreeMap::from([("legacy".to_owned(), Override { class: word.to_owned(), ..Override::default() })]),
+        )
+    };
     assert_eq!(
         (with("opaque").kind, with("opaque").confidence, with("opaque").parameter),
         (ToolClass::Opaque, Confidence::Set, None)

@@ -180,6 +180,7 @@ fn page<'t>(
                 let code = code.map(|code| format!(" {code}")).unwrap_or_default();
                 Err(format!("it was answered with error{code}: {}", quote(message)))
             }
+            Outcome::Malformed { why } if bounded(events) => Err(format!("the answer was not read: {}", quote(why))),
             Outcome::Malformed { why } => Err(format!("the answer is not JSON-RPC: {}", quote(why))),
             Outcome::Result { .. } => {
                 let mut fields = members(frame)?;
@@ -192,6 +193,11 @@ fn page<'t>(
         };
     }
     Err(silence(events))
+}
+
+/// Whether a bound of ours cut an act short.
+fn bounded(events: &[(EventRef, &Event)]) -> bool {
+    events.iter().any(|(_, event)| matches!(event.kind, EventKind::Bound { .. }))
 }
 
 /// Why an act has no answer.

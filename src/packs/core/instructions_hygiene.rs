@@ -212,8 +212,14 @@ fn unknown<'t>(text: &'t str, known: &Known<'_>) -> Vec<(&'t str, std::ops::Rang
     unknown
 }
 
-/// Parts joined by `_`, `-` or case; no constant, no flag.
+/// Spelling styles: they look like what they describe.
+const STYLES: [&str; 6] = ["snake_case", "camelCase", "kebab-case", "lower_case", "lowerCamelCase", "dash-case"];
+
+/// Parts joined by `_`, `-` or case; no constant, no flag, no spelling style.
 fn like_a_tool(name: &str) -> bool {
+    if STYLES.contains(&name) {
+        return false;
+    }
     let joined = name.contains(['_', '-'])
         || name.as_bytes().windows(2).any(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase());
     joined
@@ -325,6 +331,11 @@ mod tests {
             assert_eq!(judgement.evidence[0].rule, "instructions.unknown-tool");
             assert_eq!(judgement.evidence[0].received, Some(EventRef(1)));
         }
+    }
+
+    #[test]
+    fn spelling_styles_are_no_tools() {
+        assert_eq!(verdict("Results are rounded; use `snake_case` for names and `camelCase` for keys."), Verdict::Pass);
     }
 
     #[test]

@@ -132,6 +132,9 @@ const NAME: usize = 128;
 /// Shortest description, in characters.
 const DESCRIPTION: usize = 10;
 
+/// The one revision before the first final one; old SDKs still speak it.
+const PRE_RELEASE: &str = "2024-10-07";
+
 fn judge(view: &View<'_>) -> Judgement {
     let Some(graded) = view.trace.header.graded else {
         return Judgement::bare(Verdict::Inconclusive, "no session was graded");
@@ -174,7 +177,7 @@ impl<'t> Case<'_, 't> {
             self.note("handshake", "protocol.handshake", Found::of(&act, text));
         }
         self.sdk(&act, sdk);
-        if header.revision.is_none() && header.revision_text.is_some() && act.act.opens(Era::Legacy) {
+        if header.revision_text.as_deref().is_some_and(|word| word != PRE_RELEASE) && act.act.opens(Era::Legacy) {
             let text = format!("names {}, which is no revision of the protocol", self.revision());
             self.add(Verdict::Part, "handshake", "protocol.revision", vec![Found::of(&act, &text)]);
             self.reason(Verdict::Part, format!("the handshake {text}"));

@@ -109,7 +109,7 @@ fn second_unknown_and_nameless_replies_are_stray() {
 fn an_id_of_another_type_matches_with_a_complaint() {
     for id in ["\"2\"", "2.0"] {
         let bench = Bench::new();
-        let mut reply = bench.expect(2);
+        let mut reply = bench.expect_method(2, "ping");
         bench.line(format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{{}}}}"#));
         assert!(reply.try_recv().is_ok(), "{id}");
         let EventKind::Received { schema, .. } = bench.only() else { panic!() };
@@ -203,7 +203,7 @@ fn batches_are_read_and_complained_about_outside_their_revision() {
     for (revision, complaints) in [(Revision::V2025_03_26, 0), (Revision::V2025_06_18, 1)] {
         let bench = Bench::new();
         bench.inbox.set_revision(revision);
-        let mut reply = bench.expect(1);
+        let mut reply = bench.expect_method(1, "ping");
         bench.line(batch);
         assert!(reply.try_recv().is_ok());
         let events = bench.trace().events;
