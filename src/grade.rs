@@ -2,8 +2,7 @@
 
 use crate::{
     judge::JudgedPack,
-    model::{Severity, Verdict},
-    report::result::PackStatus,
+    model::{PackStatus, Severity, Verdict},
 };
 
 /// What a pack's verdicts come to.

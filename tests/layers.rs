@@ -19,18 +19,19 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("targets", &["model", "config"]),
     ("session", &["model", "targets"]),
     ("probes", &["model", "classify", "targets", "session"]),
-    ("grade", &["model", "check", "packs", "config"]),
-    ("judge", &["model", "text", "check", "classify", "packs", "config", "grade"]),
+    ("judge", &["model", "text", "check", "classify", "packs"]),
+    ("grade", &["model", "judge"]),
     ("plan", &["model", "check", "classify", "packs", "config", "probes"]),
     ("run", &["model", "text", "check", "classify", "packs", "config", "targets", "session", "probes", "plan"]),
-    ("report", &["model", "text", "check", "classify", "packs", "config", "grade", "judge"]),
+    ("report", &["model", "text", "check", "classify", "packs", "config", "judge", "grade"]),
+    ("gate", &["model", "config", "report"]),
     ("cli", &[]),
     ("demo", &["model"]),
     (
         "app",
         &[
             "model", "text", "check", "classify", "packs", "config", "targets", "session", "probes", "grade", "judge",
-            "plan", "run", "report", "cli", "demo",
+            "plan", "run", "report", "gate", "cli", "demo",
         ],
     ),
 ];
@@ -48,12 +49,21 @@ fn sources() -> Vec<(PathBuf, String)> {
                 dirs.push(path);
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = fs::read_to_string(&path).unwrap();
-                found.push((path.strip_prefix(&src).unwrap().to_owned(), text));
+                let path = path.strip_prefix(&src).unwrap().to_owned();
+                if !is_test(&path) {
+                    found.push((path, text));
+                }
             }
         }
     }
     found.sort();
     found
+}
+
+/// Whether a file holds unit tests alone.
+fn is_test(path: &Path) -> bool {
+    let stem = path.file_stem().and_then(|stem| stem.to_str()).unwrap_or_default();
+    stem == "tests" || stem.ends_with("_tests") || path.components().any(|part| part.as_os_str() == "tests")
 }
 
 /// The code without its unit tests and comments: tests may look anywhere.

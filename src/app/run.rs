@@ -4,6 +4,7 @@ use std::{
     collections::BTreeMap,
     ffi::OsString,
     path::{Path, PathBuf},
+    sync::Arc,
     time::{Duration, Instant, SystemTime},
 };
 
@@ -67,10 +68,14 @@ pub fn grade(settings: &Settings, record: Option<&Path>, color: ColorWhen) -> Ex
             return Exit::Failure;
         }
     };
-    let (runs, stopped) = runtime.block_on(all(settings, record));
+    let (runs, stopped) = runtime.block_on(all(&Arc::new(settings.clone()), record));
     // Nothing of the runtime is needed any more, and a blocked task of it must not hold the exit.
     runtime.shutdown_background();
-    let exit = conclude::conclude(&runs, settings, color);
+    let mut exit = conclude::conclude(&runs, settings, color);
+    if runs.len() < settings.servers.len() {
+        console::line("error: a report could not be made: a defect of sealmark, please report it");
+        exit = exit.worst(Exit::Failure);
+    }
     let Some(stopped) = stopped else { return exit };
     if settings.sandbox.keep {
         for path in runs.iter().filter_map(|run| run.sandbox.dir.as_deref()).filter(|dir| !dir.starts_with('{')) {
@@ -88,7 +93,7 @@ struct Slot {
     clock: Instant,
 }
 
-async fn all(settings: &Settings, record: Option<&Path>) -> (Vec<RunResult>, Option<Exit>) {
+async fn all(settings: &Arc<Settings>, record: Option<&Path>) -> (Vec<RunResult>, Option<Exit>) {
     let plan = plan::plan(settings);
     let progress = Progress::new();
     let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
@@ -110,8 +115,15 @@ async fn all(settings: &Settings, record: Option<&Path>) -> (Vec<RunResult>, Opt
                 async move {
                     let clock = (SystemTime::now(), Instant::now());
                     let finished = run::run(server, settings, plan, &outside, &slot.recorder).await;
+                    (outside.progress)("judging");
+                    let (settings, record) = (Arc::clone(settings), record.map(Path::to_owned));
+                    // In a task of its own: judging takes time that other servers need, and a defect in it must not end them.
+                    let result = tokio::task::spawn_blocking(move || {
+                        report(&settings, at, finished, clock, false, record.as_deref())
+                    });
+                    let result = result.await.ok();
                     progress.done(&server.name);
-                    (at, finished, clock)
+                    (at, result)
                 }
             })
             .buffer_unordered(settings.jobs.max(1));
@@ -122,9 +134,7 @@ async fn all(settings: &Settings, record: Option<&Path>) -> (Vec<RunResult>, Opt
         while stopped.is_none() {
             tokio::select! {
                 next = work.next() => match next {
-                    Some((at, finished, (started, clock))) => {
-                        results[at] = Some(report(settings, at, finished, started, clock, false, record));
-                    }
+                    Some((at, result)) => results[at] = result,
                     None => break,
                 },
                 exit = &mut signal => stopped = Some(exit),
@@ -157,7 +167,7 @@ fn interrupted(settings: &Settings, at: usize, slot: Slot) -> RunResult {
     }
     let finished =
         Finished { trace, failure: None, sandbox: run::SandboxReport::default(), secrets: settings.secrets.clone() };
-    let mut result = report(settings, at, finished, slot.started, slot.clock, true, None);
+    let mut result = report(settings, at, finished, (slot.started, slot.clock), true, None);
     result.error = None;
     result.warnings.push("the run was interrupted; the report may be incomplete".to_owned());
     result
@@ -168,8 +178,7 @@ fn report(
     settings: &Settings,
     at: usize,
     finished: Finished,
-    started: SystemTime,
-    clock: Instant,
+    (started, clock): (SystemTime, Instant),
     interrupted: bool,
     record: Option<&Path>,
 ) -> RunResult {

@@ -10,4 +10,4 @@ pub use revision::{Era, Revision};
 pub use surface::{Listing, Surface, Tool};
 pub use token::{Encoding, Hit, TokenKind};
 pub use trace::{Act, ActId, Event, EventKind, EventRef, Header, Outcome, Override, Payload, Role, SessionId, Trace};
-pub use verdict::{Judgement, Line, Severity, Verdict};
+pub use verdict::{Judgement, Line, PackStatus, Severity, Verdict};

@@ -44,6 +44,20 @@ impl Verdict {
     }
 }
 
+/// What a pack came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum PackStatus {
+    /// It has a letter.
+    Graded,
+    /// Configured, not exercised.
+    Inconclusive,
+    /// Not configured or no such tool.
+    Na,
+    /// Left out on purpose.
+    Skipped,
+}
+
 /// How much a check weighs in its pack's letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

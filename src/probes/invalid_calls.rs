@@ -112,7 +112,8 @@ async fn batch(drive: &mut Drive, tool: &Tool, calls: &[InvalidCall], relist: bo
 async fn replay(drive: &mut Drive, tool: &Tool, calls: &[&InvalidCall]) {
     let mut fresh = false;
     for call in calls {
-        if !(fresh && drive.usable()) && !drive.restart("replay").await {
+        let reused = fresh && drive.usable();
+        if !reused && !drive.restart("replay").await {
             return;
         }
         fresh = true;

@@ -10,6 +10,9 @@ use std::{future::Future, pin::Pin};
 
 pub use drive::{Drive, Rights};
 
+/// Drives one probe.
+pub type Step = for<'a> fn(&'a mut Drive) -> Pin<Box<dyn Future<Output = ()> + 'a>>;
+
 /// One I/O step against one server.
 pub struct Probe {
     /// The id its acts carry and checks name in `needs`.
@@ -17,7 +20,7 @@ pub struct Probe {
     /// What it does, in a sentence.
     pub help: &'static str,
     /// Does it; `None` for the handshake, which opening the session does.
-    pub drive: Option<for<'a> fn(&'a mut Drive) -> Pin<Box<dyn Future<Output = ()> + 'a>>>,
+    pub drive: Option<Step>,
 }
 
 impl std::fmt::Debug for Probe {

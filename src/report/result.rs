@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
+pub use crate::model::PackStatus;
 use crate::model::{Severity, Verdict};
 
 /// The format's name, the first member of a report.
@@ -260,20 +261,6 @@ pub struct Classified {
     /// A second class with its parameter (`url`, `link`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub secondary: Option<String>,
-}
-
-/// What a pack came to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum PackStatus {
-    /// It has a letter.
-    Graded,
-    /// Configured, not exercised.
-    Inconclusive,
-    /// Not configured or no such tool.
-    Na,
-    /// Left out on purpose.
-    Skipped,
 }
 
 /// One pack.

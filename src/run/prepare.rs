@@ -46,8 +46,9 @@ pub(super) fn prepare(
         write(Path::new(&file.path), &file.content)
             .map_err(|error| Failure::harness(&format!("server.files: {} cannot be written: {error}", file.path)))?;
     }
-    let sandboxed = sandbox.is_some() && !(url.is_some() && !command.is_empty());
-    let own = sandbox.filter(|_| sandboxed);
+    // A server launched for its URL runs in the user's own surroundings; its sandbox only holds staged files.
+    let own = sandbox.filter(|_| url.is_none());
+    let sandboxed = own.is_some();
     let mut inherited = (Vec::new(), Vec::new());
     let spawn = command.split_first().map(|(program, args)| {
         let mut vars: BTreeMap<OsString, OsString> = match own {
