@@ -1,16 +1,25 @@
 //! `run`: settings → servers → reports → exit code.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     ffi::OsString,
     path::{Path, PathBuf},
+    pin::Pin,
+    rc::Rc,
     sync::Arc,
+    task::{Context, Poll},
     time::{Duration, Instant, SystemTime},
 };
 
 use futures_util::StreamExt;
+use tokio::task::JoinHandle;
 
-use super::{Exit, conclude, config_cmd, console, facts, progress::Progress, signals};
+use super::{
+    Exit, conclude, config_cmd, console, facts,
+    progress::Progress,
+    signals::{self, Signals},
+};
 use crate::{
     cli::{ColorWhen, RunArgs},
     config::{self, Settings},
@@ -19,7 +28,7 @@ use crate::{
     report::{RunResult, build},
     run::{self, Finished, Outside},
     session::Recorder,
-    targets,
+    targets::{self, cleanup},
     text::Redactor,
 };
 
@@ -60,7 +69,8 @@ pub fn grade(settings: &Settings, record: Option<&Path>, color: ColorWhen) -> Ex
         console::line(&format!("warning: {}", crate::text::terminal::line(warning)));
     }
     targets::become_subreaper();
-    targets::cleanup::install_panic_cleanup();
+    targets::hide();
+    cleanup::install_panic_cleanup();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -68,22 +78,72 @@ pub fn grade(settings: &Settings, record: Option<&Path>, color: ColorWhen) -> Ex
             return Exit::Failure;
         }
     };
-    let (runs, stopped) = runtime.block_on(all(&Arc::new(settings.clone()), record));
-    // Nothing of the runtime is needed any more, and a blocked task of it must not hold the exit.
+    let settings = Arc::new(settings.clone());
+    let (exit, kept) = runtime.block_on(async {
+        let mut signals = Signals::catch();
+        let (runs, stopped) = all(&settings, record, &mut signals).await;
+        let kept = kept(&settings, &runs);
+        (reported(&settings, runs, stopped, color, &mut signals).await, kept)
+    });
+    // A blocked task must not hold the exit.
     runtime.shutdown_background();
-    let mut exit = conclude::conclude(&runs, settings, color);
-    if runs.len() < settings.servers.len() {
-        console::line("error: a report could not be made: a defect of sealmark, please report it");
-        exit = exit.worst(Exit::Failure);
-    }
-    let Some(stopped) = stopped else { return exit };
-    if settings.sandbox.keep {
-        for path in runs.iter().filter_map(|run| run.sandbox.dir.as_deref()).filter(|dir| !dir.starts_with('{')) {
-            console::line(&format!("kept sandbox: {path}"));
+    match exit {
+        Ended::Well(exit) => exit,
+        Ended::Stopped(exit) => {
+            console::line(&signals::last_line(exit));
+            kept.iter().for_each(|path| console::line(&format!("kept sandbox: {path}")));
+            exit
         }
     }
-    console::line(&signals::last_line(stopped));
-    stopped
+}
+
+/// How a run is over.
+enum Ended {
+    Well(Exit),
+    /// By a signal.
+    Stopped(Exit),
+}
+
+/// How long writing the reports may go on after a signal: a reader that does not read would hold it for ever.
+const WRITING: Duration = Duration::from_secs(5);
+
+/// Writes the reports where a signal is still heard. A run that a signal reaches only here is complete: its reports are
+/// written and its own exit code stays, unless they cannot be finished.
+async fn reported(
+    settings: &Arc<Settings>,
+    runs: Vec<RunResult>,
+    stopped: Option<Exit>,
+    color: ColorWhen,
+    signals: &mut Signals,
+) -> Ended {
+    let of = Arc::clone(settings);
+    let mut writing = tokio::task::spawn_blocking(move || {
+        let exit = conclude::conclude(&runs, &of, color);
+        if runs.len() == of.servers.len() {
+            return exit;
+        }
+        console::line("error: a report could not be made: a defect of sealmark, please report it");
+        exit.worst(Exit::Failure)
+    });
+    let mut late = None;
+    let written = tokio::select! {
+        written = &mut writing => Some(written),
+        exit = signals.next() => {
+            late = Some(exit);
+            tokio::time::timeout(WRITING, &mut writing).await.ok()
+        }
+    };
+    match (stopped, written) {
+        (Some(stopped), _) => Ended::Stopped(stopped),
+        (None, Some(exit)) => Ended::Well(exit.unwrap_or(Exit::Failure)),
+        (None, None) => Ended::Stopped(late.unwrap_or(Exit::Failure)),
+    }
+}
+
+/// Where the sandboxes are that were to be kept.
+fn kept(settings: &Settings, runs: &[RunResult]) -> Vec<String> {
+    let dirs = runs.iter().filter_map(|run| run.sandbox.dir.clone());
+    dirs.filter(|dir| settings.sandbox.keep && !dir.starts_with('{')).collect()
 }
 
 /// One server's way from start to report, kept outside the futures so that a signal loses nothing recorded.
@@ -91,9 +151,13 @@ struct Slot {
     recorder: Recorder,
     started: SystemTime,
     clock: Instant,
+    /// Its sandbox, when that is to stay.
+    kept: Rc<RefCell<Option<PathBuf>>>,
+    /// Its report, while that is being made.
+    judging: RefCell<Option<JoinHandle<RunResult>>>,
 }
 
-async fn all(settings: &Arc<Settings>, record: Option<&Path>) -> (Vec<RunResult>, Option<Exit>) {
+async fn all(settings: &Arc<Settings>, record: Option<&Path>, signals: &mut Signals) -> (Vec<RunResult>, Option<Exit>) {
     let plan = plan::plan(settings);
     let progress = Progress::new();
     let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
@@ -104,13 +168,17 @@ async fn all(settings: &Arc<Settings>, record: Option<&Path>) -> (Vec<RunResult>
             recorder: Recorder::new(crate::model::Header::default()),
             started: SystemTime::now(),
             clock: Instant::now(),
+            kept: Rc::default(),
+            judging: RefCell::default(),
         })
         .collect();
     let mut results: Vec<Option<RunResult>> = settings.servers.iter().map(|_| None).collect();
     let stopped = {
         let work = futures_util::stream::iter(settings.servers.iter().zip(&slots).enumerate())
             .map(|(at, (server, slot))| {
-                let outside = Outside { env: env.clone(), progress: progress.reporter(&server.name) };
+                let kept = Rc::clone(&slot.kept);
+                let kept = Rc::new(move |dir: &Path| *kept.borrow_mut() = Some(dir.to_owned()));
+                let outside = Outside { env: env.clone(), progress: progress.reporter(&server.name), kept };
                 let (plan, progress) = (&plan, &progress);
                 async move {
                     let clock = (SystemTime::now(), Instant::now());
@@ -118,10 +186,11 @@ async fn all(settings: &Arc<Settings>, record: Option<&Path>) -> (Vec<RunResult>
                     (outside.progress)("judging");
                     let (settings, record) = (Arc::clone(settings), record.map(Path::to_owned));
                     // In a task of its own: judging takes time that other servers need, and a defect in it must not end them.
-                    let result = tokio::task::spawn_blocking(move || {
+                    let judging = tokio::task::spawn_blocking(move || {
                         report(&settings, at, finished, clock, false, record.as_deref())
                     });
-                    let result = result.await.ok();
+                    *slot.judging.borrow_mut() = Some(judging);
+                    let result = std::future::poll_fn(|context| slot.poll(context)).await;
                     progress.done(&server.name);
                     (at, result)
                 }
@@ -129,49 +198,71 @@ async fn all(settings: &Arc<Settings>, record: Option<&Path>) -> (Vec<RunResult>
             .buffer_unordered(settings.jobs.max(1));
         tokio::pin!(work);
         let mut stopped = None;
-        let mut signal = std::pin::pin!(signals::stopped());
         let mut show = std::pin::pin!(progress.show());
         while stopped.is_none() {
             tokio::select! {
+                biased;
+                exit = signals.next() => stopped = Some(exit),
                 next = work.next() => match next {
                     Some((at, result)) => results[at] = result,
                     None => break,
                 },
-                exit = &mut signal => stopped = Some(exit),
                 never = &mut show => match never {},
             }
+        }
+        // Before the work is dropped: what that takes down at once, and in silence, is ended in order and told here.
+        let end = move || if stopped.is_some() { cleanup::emergency(CLEANUP) } else { cleanup::finish() };
+        for path in tokio::task::spawn_blocking(end).await.unwrap_or_default() {
+            console::line(&format!("cleanup did not finish: {} (remove it by hand)", path.display()));
         }
         stopped
     };
     if stopped.is_some() {
-        let left = tokio::task::spawn_blocking(|| targets::cleanup::emergency(CLEANUP)).await.unwrap_or_default();
-        for path in left {
-            console::line(&format!("cleanup did not finish: {} (remove it by hand)", path.display()));
-        }
         for (at, (slot, result)) in slots.into_iter().zip(&mut results).enumerate() {
             if result.is_none() {
-                *result = Some(interrupted(settings, at, slot));
+                *result = Some(interrupted(settings, at, slot).await);
             }
         }
-    } else {
-        targets::sweep(None);
     }
     (results.into_iter().flatten().collect(), stopped)
 }
 
-fn interrupted(settings: &Settings, at: usize, slot: Slot) -> RunResult {
+impl Slot {
+    /// Asks for the report that is being made; none when making it met a defect.
+    fn poll(&self, context: &mut Context<'_>) -> Poll<Option<RunResult>> {
+        let mut judging = self.judging.borrow_mut();
+        let Some(handle) = judging.as_mut() else { return Poll::Ready(None) };
+        let result = std::task::ready!(Pin::new(handle).poll(context));
+        *judging = None;
+        Poll::Ready(result.ok())
+    }
+}
+
+/// The report of a run that a signal cut short: the whole one when only judging was left to do.
+async fn interrupted(settings: &Settings, at: usize, slot: Slot) -> RunResult {
+    if let Some(judging) = slot.judging.take()
+        && let Ok(Ok(mut result)) = tokio::time::timeout(WRITING, judging).await
+    {
+        result.interrupted = true;
+        result.warnings.push(INTERRUPTED.to_owned());
+        return result;
+    }
     let mut trace = slot.recorder.take();
     trace.header.failure = Some("the run was interrupted".to_owned());
     if trace.header.name.is_empty() {
         trace.header.name.clone_from(&settings.servers[at].name);
     }
-    let finished =
-        Finished { trace, failure: None, sandbox: run::SandboxReport::default(), secrets: settings.secrets.clone() };
+    let kept = slot.kept.take().map(|dir| dir.display().to_string());
+    let sandbox = run::SandboxReport { used: trace.header.sandboxed, kept, ..run::SandboxReport::default() };
+    let finished = Finished { trace, failure: None, sandbox, secrets: settings.secrets.clone() };
     let mut result = report(settings, at, finished, (slot.started, slot.clock), true, None);
     result.error = None;
-    result.warnings.push("the run was interrupted; the report may be incomplete".to_owned());
+    result.warnings.push(INTERRUPTED.to_owned());
     result
 }
+
+/// What every report of such a run says.
+const INTERRUPTED: &str = "the run was interrupted; the report may be incomplete";
 
 /// Judges and reports one finished run, saves its recording and the stderr of a failed start.
 fn report(
@@ -216,7 +307,7 @@ fn write_recording(path: &Path, trace: &Trace, secrets: &[String]) {
     let redactor = Redactor::new(&[], secrets, true);
     let written = serde_json::to_string(trace)
         .map_err(std::io::Error::other)
-        .and_then(|text| std::fs::write(path, redactor.apply(&text)));
+        .and_then(|text| std::fs::write(path, redactor.apply_json(&text)));
     if let Err(error) = written {
         console::line(&format!("warning: the recording could not be written to {}: {error}", path.display()));
     }
@@ -224,6 +315,8 @@ fn write_recording(path: &Path, trace: &Trace, secrets: &[String]) {
 
 /// Lines of a failed server's stderr that are shown.
 const SHOWN: usize = 20;
+/// Characters of each of them.
+const WIDTH: usize = 300;
 
 /// Shows the last lines of a failed server's stderr and saves all that was kept beside the report, where there is one.
 fn save_stderr(settings: &Settings, name: &str, stderr: &str) -> Option<String> {
@@ -259,7 +352,8 @@ fn save_stderr(settings: &Settings, name: &str, stderr: &str) -> Option<String> 
     let lines: Vec<_> = stderr.lines().collect();
     console::line("the server's last lines on stderr:");
     for line in lines.iter().skip(lines.len().saturating_sub(SHOWN)) {
-        console::line(&format!("  | {}", crate::text::terminal::line(line)));
+        let cut: String = line.chars().take(WIDTH).collect();
+        console::line(&format!("  | {cut}{}", if cut.len() < line.len() { "…" } else { "" }));
     }
     saved
 }

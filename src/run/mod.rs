@@ -4,7 +4,7 @@ mod failure;
 mod launch;
 mod prepare;
 
-use std::{collections::BTreeMap, ffi::OsString, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, path::Path, time::Duration};
 
 pub use failure::Failure;
 
@@ -25,6 +25,8 @@ pub struct Outside {
     pub env: BTreeMap<OsString, OsString>,
     /// Called with what is going on.
     pub progress: std::rc::Rc<dyn Fn(&str)>,
+    /// Called with the directory of a sandbox that is to stay, as soon as it is there.
+    pub kept: std::rc::Rc<dyn Fn(&Path)>,
 }
 
 /// The facts of the sandbox for the report.
@@ -70,9 +72,15 @@ pub async fn run(
     let mut report = SandboxReport { used: wants_sandbox && !launched, ..SandboxReport::default() };
     let sandbox = match wants_sandbox.then(|| Sandbox::create(&settings.sandbox)).transpose() {
         Ok(sandbox) => sandbox,
-        Err(error) => return finish(recorder, Some(Failure::harness(&error)), report, Vec::new()),
+        Err(error) => {
+            let failure = Failure::harness(&error).with_hint(error.hint());
+            return finish(recorder, Some(failure), report, Vec::new());
+        }
     };
     if let Some(sandbox) = &sandbox {
+        if settings.sandbox.keep {
+            (outside.kept)(sandbox.dir());
+        }
         recorder.header(|header| {
             header.placeholders.extend(sandbox.placeholders());
             header.placeholders.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
@@ -86,7 +94,9 @@ pub async fn run(
             report.kept = Some(sandbox.keep().display().to_string());
         } else {
             (outside.progress)("removing the sandbox");
-            report.not_removed = sandbox.remove().err();
+            // Beside the other servers, and where a signal is still heard.
+            let removal = tokio::task::spawn_blocking(move || sandbox.remove());
+            report.not_removed = removal.await.unwrap_or_else(|defect| Err(defect.to_string())).err();
         }
     }
     finish(recorder, failure, report, secrets)
@@ -189,9 +199,15 @@ async fn drive(
         Err(failure) => Some(Failure::start(failure)),
     };
     match launched {
-        Some(launched) => {
+        Some(mut launched) => {
+            let ended = launched.ended();
             let stderr = launched.stop().await;
-            failure.map(|failure| failure.with_stderr(stderr))
+            failure
+                .map(|failure| match ended {
+                    Some(how) => failure.of_ended(&how),
+                    None => failure,
+                })
+                .map(|failure| failure.with_stderr(stderr))
         }
         None => failure,
     }

@@ -64,59 +64,75 @@ pub(super) fn again(session: Session, reason: String) -> StartFailure {
 /// An endpoint that shook no hands, seen from the act that settles it.
 pub(super) fn of_endpoint(
     recorder: &Recorder,
+    url: &str,
     act: ActId,
     fault: Option<Fault>,
     refusal: Option<String>,
     waited: Duration,
 ) -> StartFailure {
+    let place = place(url);
     let (status, headers) = response(recorder, act).unwrap_or_default();
     let header = |name: &str| headers.iter().find(|(key, _)| key == name).map(|(_, value)| shortened(value));
     let old = "a server that only speaks the old HTTP+SSE transport (2024-11-05) is not supported";
     let (reason, hint) = match (fault, status) {
-        (Some(Fault::NotSent(why)), _) => unreachable(&why),
+        (_, 429) => (
+            format!("{place} answers to fewer requests than it got: HTTP 429"),
+            Some("wait, or raise its limit for this client".to_owned()),
+        ),
+        (Some(Fault::NotSent(why)), _) => unreachable(&place, &why),
         (Some(Fault::Broken(why)), _) => {
-            (format!("the connection broke before the endpoint had answered: {}", shortened(&why)), None)
+            let hint = if why.contains("HTTP") {
+                "what listens there does not speak HTTP as it must: check the port, and http or https"
+            } else {
+                "look at the server's own log; check the port, and http or https"
+            };
+            (
+                format!("the connection to {place} broke before it had answered: {}", shortened(&why)),
+                Some(hint.to_owned()),
+            )
         }
         (None, 401 | 403) => (
-            format!("the endpoint wants credentials: it answered HTTP {status}"),
+            format!("{place} wants credentials: it answered HTTP {status}"),
             Some("give them with --bearer TOKEN or --header 'Name: value'".to_owned()),
         ),
         (None, 300..=399) => (
             match header("location") {
-                Some(location) => format!("the endpoint redirects to {location} (HTTP {status})"),
-                None => format!("the endpoint redirects (HTTP {status})"),
+                Some(location) => format!("{place} redirects to {location} (HTTP {status})"),
+                None => format!("{place} redirects (HTTP {status})"),
             },
             Some("give the address it redirects to; redirects are not followed".to_owned()),
         ),
         (None, 404) if !is_json(&header("content-type")) => (
-            "there is no MCP endpoint at this address: it answered HTTP 404".to_owned(),
+            format!("there is no MCP endpoint at {place}: it answered HTTP 404"),
             Some(format!("check the path, often /mcp; {old}")),
         ),
         (None, 405) => (
-            "the address does not take POST requests: it answered HTTP 405".to_owned(),
+            format!("{place} does not take POST requests: it answered HTTP 405"),
             Some(format!("check the path, often /mcp; {old}")),
         ),
         (None, 500..=599) => {
-            (format!("the endpoint failed: it answered HTTP {status}"), Some("look at the server's own log".to_owned()))
+            (format!("{place} failed: it answered HTTP {status}"), Some("look at the server's own log".to_owned()))
         }
-        (None, 200..=299) if header("content-type").is_some_and(|kind| kind.starts_with("text/html")) => (
-            "the address answers with a web page, not with MCP".to_owned(),
-            Some("check the path, often /mcp".to_owned()),
-        ),
+        (None, 200..=299) if header("content-type").is_some_and(|kind| kind.starts_with("text/html")) => {
+            (format!("{place} answers with a web page, not with MCP"), Some("check the path, often /mcp".to_owned()))
+        }
         (None, 0) => (
-            format!("the endpoint did not answer within {}", seconds(waited)),
+            format!("{place} did not answer within {}", seconds(waited)),
             Some("if it only answers slowly, raise --connect-timeout".to_owned()),
         ),
-        (None, 400) => (with_status(refusal, status), Some(old.to_owned())),
-        (None, _) => (with_status(refusal, status), None),
+        (None, 400) => (with_status(&place, refusal, status), Some(old.to_owned())),
+        (None, _) => (
+            with_status(&place, refusal, status),
+            Some("check the path, often /mcp, and look at the server's own log".to_owned()),
+        ),
     };
     StartFailure { reason, hint, exit: None, stderr: String::new() }
 }
 
-fn with_status(refusal: Option<String>, status: u16) -> String {
+fn with_status(place: &str, refusal: Option<String>, status: u16) -> String {
     match refusal {
-        Some(refusal) => format!("{refusal} (HTTP {status})"),
-        None => format!("the endpoint did not answer `initialize` (HTTP {status})"),
+        Some(refusal) => format!("{refusal} (HTTP {status} from {place})"),
+        None => format!("{place} did not answer `initialize` (HTTP {status})"),
     }
 }
 
@@ -124,7 +140,7 @@ fn is_json(kind: &Option<String>) -> bool {
     kind.as_deref().is_some_and(|kind| kind.starts_with("application/json"))
 }
 
-fn unreachable(why: &str) -> (String, Option<String>) {
+fn unreachable(place: &str, why: &str) -> (String, Option<String>) {
     let lower = why.to_lowercase();
     let hint = if lower.contains("refused") {
         "start the server first, or let sealmark start it with --start"
@@ -135,7 +151,17 @@ fn unreachable(why: &str) -> (String, Option<String>) {
     } else {
         "check the address and the network"
     };
-    (format!("the endpoint cannot be reached: {}", shortened(why)), Some(hint.to_owned()))
+    (format!("{place} cannot be reached: {}", shortened(why)), Some(hint.to_owned()))
+}
+
+/// An address without what may be a secret in it: no user, no query.
+fn place(url: &str) -> String {
+    let Ok(mut url) = reqwest::Url::parse(url) else { return "the endpoint".to_owned() };
+    // Only an address without a host refuses it, and that has no user.
+    let _ = (url.set_username(""), url.set_password(None));
+    url.set_query(None);
+    url.set_fragment(None);
+    url.into()
 }
 
 /// The first response that belongs to an act.

@@ -30,7 +30,7 @@ pub(super) async fn open(
     let fault = key.as_deref().and_then(|key| session.fault_of(key));
     if matches!(fault, Some(Fault::NotSent(_))) || matches!(status, 401 | 403 | 300..=399) {
         session.kill();
-        return Err(failure::of_endpoint(recorder, act, fault, None, began.elapsed()));
+        return Err(failure::of_endpoint(recorder, &target.url, act, fault, None, began.elapsed()));
     }
     if let Answer::Reply(reply) = &answer
         && let Discovery::Modern(revision) = discovered(recorder, reply)
@@ -71,5 +71,5 @@ pub(super) async fn open(
     };
     let fault = key.as_deref().and_then(|key| session.fault_of(key));
     session.kill();
-    Err(failure::of_endpoint(recorder, act, fault, unknown.or(refusal), began.elapsed()))
+    Err(failure::of_endpoint(recorder, &target.url, act, fault, unknown.or(refusal), began.elapsed()))
 }
