@@ -8,16 +8,17 @@ use super::{
 };
 
 /// Words without which no sentence conceals anything.
-pub const TOPIC: &str = "tell mention inform reveal disclose say admit acknowledge discuss announce talk speak let report \
+pub const TOPIC: &str = "tell mention inform bring reveal disclose say admit acknowledge discuss announce talk speak let report \
     explain state communicate note show display notify alert warn expose share present hint telling informing mentioning \
     revealing disclosing letting notifying alerting saying showing knowledge knowing noticing aware awareness know notice \
     told informed see secret hidden hide conceal withhold obscure keep secretly covertly surreptitiously stealthily \
-    silently quietly discreetly confidential yourself nothing suspect realize";
+    silently quietly discreetly confidential yourself nothing suspect realize bring learn learns omit avoid \
+    exclude summary response reply answer include mentions";
 
 /// Speaking about it.
 static SPEECH: Lexicon = Lexicon::new(
     "tell mention inform reveal disclose say admit acknowledge discuss announce talk speak let report explain \
-     state communicate note hint",
+     state communicate note hint bring",
 );
 /// Showing it: also what user interfaces do, so more is asked before it counts.
 static SHOWING: Lexicon = Lexicon::new("show display notify alert warn expose share present");
@@ -121,7 +122,8 @@ fn forbidden(s: &Sentence<'_>, at: usize) -> Option<usize> {
                 return (model || !subject).then_some(back);
             }
             "mustn't" | "shouldn't" | "mustnt" | "shouldnt" => return Some(back),
-            "circumstances" | "way" if before == "no" => return Some(back - 1),
+            "allowed" | "permitted" | "supposed" if before == "not" => return Some(back - 1),
+            "circumstances" | "way" | "need" if before == "no" => return Some(back - 1),
             "won't" | "can't" | "cannot" => return MODELS.holds(before).then_some(back),
             _ if FILL.holds(word) || SPEECH.holds(word) || SHOWING.holds(word) => {}
             // `never let the user know`, `do not in any way tell`: only the words above may stand between.
@@ -146,6 +148,9 @@ fn concealed(s: &Sentence<'_>, verb: usize) -> Option<usize> {
     if s.word(verb) == "let"
         && user.is_none_or(|user| s.find(user..user + 4, &["know", "notice", "see", "find"]).is_none())
     {
+        return None;
+    }
+    if s.word(verb) == "bring" && s.find(verb + 1..verb + 5, &["up"]).is_none() {
         return None;
     }
     match user {
@@ -214,7 +219,7 @@ fn matter(s: &Sentence<'_>, verb: usize, end: usize) -> Matter {
             "this" | "these" | "it" | "that" | "those" => {
                 let ends = at + 1 >= end
                     || s.gap(at + 1) != Gap::Blank
-                    || matches!(next, "to" | "from" | "with" | "and" | "or")
+                    || matches!(next, "to" | "from" | "with" | "and" | "or" | "up")
                     || USERS.holds(next);
                 pronoun |= ends && (word != "that" || at + 1 >= end);
                 step |= matches!(word, "this" | "these") && STEPS.holds(next);
@@ -248,7 +253,7 @@ fn matter(s: &Sentence<'_>, verb: usize, end: usize) -> Matter {
             }
             _ if STEPS.holds(word) => step = true,
             _ if DATA.holds(word) => data = true,
-            "the" | "a" | "an" | "to" | "about" | "of" | "or" | "and" | "any" | "with" => {}
+            "the" | "a" | "an" | "to" | "about" | "of" | "or" | "and" | "any" | "with" | "up" => {}
             _ if USERS.holds(word) || SPEECH.holds(word) || SHOWING.holds(word) => {}
             _ => other = true,
         }
@@ -384,7 +389,7 @@ fn without(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let product = matches!(s.word(at), "notifying" | "alerting" | "revealing" | "disclosing");
     let order = s.has(&["you", "must", "always", "silently", "also", "then", "this", "so"]);
     match avoid {
-        true => (matter(s, at, s.range().end.min(at + 20)) == Matter::Act).then_some(user),
+        true => matches!(matter(s, at, s.range().end.min(at + 20)), Matter::Act | Matter::Pronoun).then_some(user),
         false => (!product || order).then_some(user),
     }
 }
@@ -400,9 +405,17 @@ fn unaware(s: &Sentence<'_>, at: usize) -> Option<usize> {
         if s.word(user).starts_with("any") && !s.has(&["you", "must", "always", "do", "then"]) {
             return None;
         }
-        return s.find(start..without, &NEGATIONS).is_none().then_some(at);
+        // `without the user noticing any downtime` boasts.
+        let ends = at + 1 >= s.range().end || s.gap(at + 1) == Gap::Clause;
+        let object = matches!(word, "noticing" | "realizing" | "knowing")
+            && !ends
+            && !matches!(s.word(at + 1), "it" | "this" | "that" | "anything" | "about" | "and" | "what");
+        return (!object && s.find(start..without, &NEGATIONS).is_none()).then_some(at);
     }
-    if !matches!(word, "know" | "notice" | "aware" | "see" | "told" | "informed" | "suspect" | "realize") {
+    if !matches!(
+        word,
+        "know" | "notice" | "aware" | "see" | "told" | "informed" | "suspect" | "realize" | "learn" | "learns"
+    ) {
         return None;
     }
     let user =
@@ -422,7 +435,8 @@ fn unaware(s: &Sentence<'_>, at: usize) -> Option<usize> {
     };
     let about = matches!(next, "about" | "of") && (pronoun(at + 2) || matter(s, at, end.min(at + 10)) == Matter::Act);
     let told = matches!(word, "told" | "informed" | "aware" | "suspect");
-    (about || pronoun(at + 1) || (ends && (told || word == "know"))).then_some(at)
+    let unseen = word == "notice" && s.has(&["quietly", "silently", "secretly", "covertly", "ensure", "make", "must"]);
+    (about || pronoun(at + 1) || (ends && (told || unseen || word == "know"))).then_some(at)
 }
 
 /// `hide this from the user`.
@@ -476,9 +490,32 @@ fn kept(s: &Sentence<'_>, at: usize) -> Option<usize> {
                 s.find(at + 1..hidden + 5, &DATA).is_some() || s.previous().is_some_and(|previous| previous.has(&DATA));
             (own || (from.is_some() && !secret) || (s.word(hidden) == "yourself" && !secret)).then_some(hidden)
         }
-        "nothing" => (s.reads(at.wrapping_sub(2), &["as", "if", "nothing"])
-            && matches!(s.word(at + 1), "happened" | "unusual" | "changed"))
-        .then_some(at + 1),
+        "nothing" => {
+            let as_if = s.reads(at.wrapping_sub(2), &["as", "if", "nothing"])
+                && matches!(s.word(at + 1), "happened" | "unusual" | "changed");
+            let silent = matches!(s.before(at, 1), "say" | "reveal" | "mention" | "disclose")
+                && matches!(s.word(at + 1), "about" | "of")
+                && matter(s, at, s.range().end.min(at + 16)) == Matter::Act;
+            (as_if || silent).then_some(at + 1)
+        }
+        // `omit any mention of this`.
+        "omit" | "avoid" | "exclude" => {
+            let mention = s.find(at + 1..at + 4, &["mention", "mentions", "reference"])?;
+            let end = s.range().end.min(mention + 12);
+            let end = s.find(mention..end, &["from", "in"]).unwrap_or(end);
+            matches!(matter(s, mention, end), Matter::Act | Matter::Pronoun).then_some(mention)
+        }
+        // `do not include this step in your summary`.
+        "include" => {
+            forbidden(s, at)?;
+            let yours = s.find(at + 2..at + 10, &["your"])?;
+            let answer = ["summary", "response", "reply", "answer", "output", "message", "report", "responses"];
+            s.find(yours + 1..yours + 4, &answer)?;
+            let act = s.find(at + 1..yours, &["this", "these"]).is_some_and(|this| {
+                STEPS.holds(s.word(this + 1)) || ACTS.holds(s.word(this + 1)) || s.word(this + 1) == "in"
+            });
+            act.then_some(yours + 1)
+        }
         _ => None,
     }
 }
