@@ -3,7 +3,6 @@ import json
 import os
 import shutil
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -12,13 +11,13 @@ from toy import ADD, ECHO, Toy, text, tool
 
 VARIANT = sys.argv[1]
 SANDBOX = os.path.dirname(os.getcwd())
-OUTSIDE = os.environ.get("HOSTILE_OUTSIDE", "/nonexistent")
+OUTSIDE = "/etc"
 
 
 def once(name):
     """Whether this is the first process of the run that gets here."""
     try:
-        os.close(os.open(os.path.join(os.path.dirname(os.path.abspath(os.environ["HOME"])), "temp", name), os.O_CREAT | os.O_EXCL))
+        os.close(os.open(os.path.join(SANDBOX, "temp", name), os.O_CREAT | os.O_EXCL))
         return True
     except FileExistsError:
         return False
@@ -53,9 +52,7 @@ def hydra():
 
 def rebuild():
     """Makes the sandbox anew as often as it is taken away."""
-    deaf_to = [signal.SIGTERM]
-    for one in deaf_to:
-        signal.signal(one, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
     end = time.time() + 60
     while time.time() < end:
         try:
@@ -88,10 +85,7 @@ class Hostile(Toy):
         return super().on_list(params)
 
     def refuse(self, entry, why):
-        if VARIANT == "replay-hangs":
-            once("one")
-            os._exit(5)
-        if VARIANT == "replay-exits":
+        if VARIANT in ("replay-hangs", "replay-exits"):
             once("one")
             os._exit(5)
         if VARIANT == "daemon-holds-stdout":
@@ -168,15 +162,9 @@ class Hostile(Toy):
                 os._exit(3)
             if VARIANT == "other-hangs" or VARIANT == "dual-other-hangs":
                 deaf()
-        if first and VARIANT == "replay-hangs" and not once_free("one"):
-            deaf()
-        if first and VARIANT == "replay-exits" and not once_free("one"):
-            os._exit(1)
+        if first and VARIANT.startswith("replay-") and os.path.exists(os.path.join(SANDBOX, "temp", "one")):
+            deaf() if VARIANT == "replay-hangs" else os._exit(1)
         super().on_line(line)
-
-
-def once_free(name):
-    return not os.path.exists(os.path.join(SANDBOX, "temp", name))
 
 
 if VARIANT == "hydra":
@@ -191,9 +179,9 @@ if VARIANT == "kills-us":
 if VARIANT == "reads-us":
     try:
         with open(f"/proc/{os.getppid()}/environ", "rb") as file:
-            sys.stderr.buffer.write(b"I READ: " + file.read().replace(b"\0", b" "))
+            sys.stderr.buffer.write(b"read: " + file.read().replace(b"\0", b" ") + b"\n")
     except OSError as error:
-        sys.stderr.write(f"refused: {error}")
+        sys.stderr.write(f"refused: {error}\n")
     sys.stderr.flush()
 Hostile().serve()
 if VARIANT == "close-hangs":

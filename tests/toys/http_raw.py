@@ -97,7 +97,7 @@ def spoiled(connection, message, body, is_call):
         send(whole(307, b"", f"Location: http://127.0.0.1:{PORT}/trap"))
         return True
     if VARIANT == "continue":
-        send(head(100, version="HTTP/1.1") if False else b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + whole(200, body))
+        send(b"HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n" + whole(200, body))
         return True
     if VARIANT == "continue-endless" and is_call:
         while True:

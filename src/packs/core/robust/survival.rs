@@ -47,7 +47,14 @@ pub(in super::super) fn stress(view: &View<'_>, sessions: &Sessions) -> Stress {
                 if act.act.replay || inputs.iter().any(|input| input.act.replay) {
                     replayed.extend(inputs.iter().map(|input| (input.act.variant.as_str(), fate.clone())));
                 }
-                if answered {
+                // An endpoint that limits its rate has answered, only not this: whether the server lives is not known.
+                if let Fate::NotSent(why) = &fate
+                    && act.events().any(|(_, event)| matches!(event.kind, EventKind::Http { .. }))
+                {
+                    if !stress.not_sent.contains(why) {
+                        stress.not_sent.push(why.clone());
+                    }
+                } else if answered {
                     alive.extend(inputs.iter().map(|input| input.act.variant.as_str()));
                 } else if !matches!(fate, Fate::Open) {
                     // Not even the sign of life was sent: the session had ended before.
