@@ -97,7 +97,7 @@ def main():
 def listing(binary, work):
     """Judging and rendering every format of a recorded listing: 5 000 tools, just under 32 MiB."""
     recording = f"{work}/listing.trace"
-    toy = HERE.parent / "tests/toys/large_listing.py"
+    toy = HERE.parent / "tests/toys/listing_5000_tools.py"
     made = [binary, "run", "--record", recording, "--fail-under", "none", "--format", "json", "--out", f"{work}/r.json"]
     subprocess.run([*made, "--", sys.executable, str(toy)], cwd=work, stderr=subprocess.DEVNULL)
     formats = "text,json,markdown,summary,junit,sarif"

@@ -261,18 +261,18 @@ mod tests {
 
     #[test]
     fn texts_outside_of_tools_count_too() {
-        let add: &dyn Fn(&mut Surface) = &|surface| surface.instructions = Some(ORDER.to_owned());
-        let changes: [(&str, &dyn Fn(&mut Surface)); 5] = [
-            ("server instructions", add),
-            ("serverInfo title", &|surface| surface.server_info = Some(json!({"name": "x", "title": ORDER}))),
-            ("prompt /arguments/description", &|surface| {
+        type Change = fn(&mut Surface);
+        let changes: [(&str, Change); 5] = [
+            ("server instructions", |surface| surface.instructions = Some(ORDER.to_owned())),
+            ("serverInfo title", |surface| surface.server_info = Some(json!({"name": "x", "title": ORDER}))),
+            ("prompt /arguments/description", |surface| {
                 let prompt = json!({"name": "p", "arguments": [{"name": "a", "description": ORDER}]});
                 surface.prompts.entries.push((EventRef(8), prompt));
             }),
-            ("resource uri", &|surface| {
+            ("resource uri", |surface| {
                 surface.resources.entries.push((EventRef(9), json!({"uri": format!("x:{ORDER}")})));
             }),
-            ("resource template description", &|surface| {
+            ("resource template description", |surface| {
                 surface.templates.entries.push((EventRef(9), json!({"name": "t", "description": ORDER})));
             }),
         ];

@@ -144,7 +144,7 @@ fn concealed(s: &Sentence<'_>, verb: usize) -> Option<usize> {
         return None;
     }
     if s.word(verb) == "let"
-        && !user.is_some_and(|user| s.find(user..user + 4, &["know", "notice", "see", "find"]).is_some())
+        && user.is_none_or(|user| s.find(user..user + 4, &["know", "notice", "see", "find"]).is_none())
     {
         return None;
     }
@@ -244,7 +244,7 @@ fn matter(s: &Sentence<'_>, verb: usize, end: usize) -> Matter {
                     && !matches!(s.word(at + 2), "can" | "cannot" | "can't");
             }
             _ if ACTS.holds(word) || ACT_STEMS.begins(word) => {
-                act |= !(word == "anything" && !matches!(s.word(at + 1), "" | "about" | "of"));
+                act |= word != "anything" || matches!(s.word(at + 1), "" | "about" | "of");
             }
             _ if STEPS.holds(word) => step = true,
             _ if DATA.holds(word) => data = true,

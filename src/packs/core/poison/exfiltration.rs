@@ -224,8 +224,7 @@ fn passive(s: &Sentence<'_>, at: usize) -> Option<usize> {
     }
     let address = (at + 1..at + 8).find(|at| is_address(s.word(*at)))?;
     let mail = s.word(address).contains('@') || s.word(address).starts_with('+');
-    let matter = s.find(s.range().start..must, &MAIL)?;
-    let _ = matter;
+    s.find(s.range().start..must, &MAIL)?;
     let requests = s.find(s.range().start..must, &["requests", "request", "payload", "body", "header"]).is_some();
     (mail || !requests).then_some(address)
 }

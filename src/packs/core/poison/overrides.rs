@@ -125,7 +125,7 @@ fn disregard(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let hit = match target {
         _ if s.has(&["default"]) && strict => false,
         "rules" | "policies" | "constraints" | "restrictions" | "safeguards" | "commands" | "guideline"
-        | "guidelines" => (!strict && (earlier || own)) || (strict && (own || earlier) && (all || own)),
+        | "guidelines" => (earlier || own) && (!strict || all || own),
         "context" | "messages" | "conversation" => !strict && earlier && all,
         "prompt" | "prompts" if !earlier => own && !strict,
         _ if strict => {
@@ -183,11 +183,10 @@ fn disobey(s: &Sentence<'_>, at: usize) -> Option<usize> {
         return None;
     }
     let target = s.find(at + 1..at + 7, &ORDERS)?;
-    let scope = s.find(
+    s.find(
         at + 1..target,
         &["previous", "prior", "earlier", "system", "your", "user's", "original", "other", "above", "safety"],
     )?;
-    let _ = scope;
     (untrusted(s, target).is_none() && !an_example(s, negated.saturating_sub(1))).then_some(target)
 }
 

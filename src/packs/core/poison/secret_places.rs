@@ -144,7 +144,7 @@ fn place(s: &Sentence<'_>, at: usize) -> Option<usize> {
         "keychain" | "keyring" => !matches!(next, "service" | "item" | "access"),
         "wallet" => matches!(next, "seed" | "keys" | "key"),
         "seed" => next == "phrase",
-        "env" => next == "file" && s.before(at, 1) != "the" || next == "file",
+        "env" => next == "file",
         "cookies" => matches!(s.before(at, 1), "browser" | "user's" | "session"),
         "mcp" => next == "json",
         _ => false,
