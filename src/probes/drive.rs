@@ -147,10 +147,12 @@ impl Drive {
 
     /// Records what changed in the sandbox since `before`, on that act; returns what is there now.
     pub fn record_changes(&self, before: Option<Snapshot>, act: ActId) -> Option<Snapshot> {
-        let (before, after, session) = (before?, self.snapshot()?, self.session.as_ref()?);
-        for change in after.changes_since(&before) {
-            let kind = EventKind::FileChanged { path: change.path, change: change.change.to_owned() };
-            self.recorder.push(session.id(), Some(act), kind);
+        let after = self.snapshot()?;
+        if let (Some(before), Some(session)) = (before, &self.session) {
+            for change in after.changes_since(&before) {
+                let kind = EventKind::FileChanged { path: change.path, change: change.change.to_owned() };
+                self.recorder.push(session.id(), Some(act), kind);
+            }
         }
         Some(after)
     }

@@ -111,6 +111,8 @@ async fn batch(
     }
     if !unanswered.is_empty() && (!drive.usable() || hung) {
         replay(drive, tool, &unanswered).await;
+        // What the repetition did again must not be laid at the next tool's door.
+        *files = drive.snapshot();
     }
     hung
 }

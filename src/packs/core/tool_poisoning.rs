@@ -21,7 +21,9 @@ pub static CHECK: Check = Check {
                every member name of their input and output schemas, annotations, icons and `_meta`, prompts with their \
                arguments, resources and resource templates, the server's instructions and its `serverInfo`. It looks for \
                characters that hide or drive a terminal, for encoded payloads and for orders that no honest description \
-               gives. No tool is called, and no language model takes part.",
+               gives. Before words are compared they are folded: case, width, look-alike letters, accents, markup inside words and \
+               invisible characters do not hide an order, and base64 or hexadecimal is decoded and read as well. Names are read \
+               as words. No tool is called, and no language model takes part.",
         why: "A model obeys a description as readily as it obeys you, and most clients show you a shortened description or \
               none. One sentence in a tool you never call can make the model read your keys, send a copy of your mail or \
               use another server's tools against you, and tell you nothing about it.",

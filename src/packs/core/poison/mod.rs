@@ -8,6 +8,7 @@ mod concealment;
 mod exfiltration;
 mod fold;
 mod lexicon;
+mod matter;
 mod names;
 mod other_tools;
 mod overrides;

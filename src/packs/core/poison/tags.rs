@@ -175,8 +175,7 @@ impl<'t> Tag<'t> {
             within.len() <= REACH && next.is_some_and(|next| next.name == self.name || next.name == "|im_end|");
         let loud = self.inner.chars().any(char::is_uppercase);
         // Without an end, `<system>` in the middle of a line is a placeholder and no voice.
-        let speaks =
-            closed || self.voice == Voice::Template || self.starts_a_line || (loud && self.name == "important");
+        let speaks = closed || self.starts_a_line || (loud && self.name == "important");
         let within = cut(within, REACH);
         let held = match (closed, self.bracketed || loud) {
             (true, _) => within,
