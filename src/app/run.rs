@@ -13,7 +13,7 @@ use futures_util::StreamExt;
 use super::{Exit, conclude, config_cmd, console, facts, failed, progress::Progress, signals};
 use crate::{
     cli::{ColorWhen, RunArgs},
-    config::{self, Resolved, Settings},
+    config::{self, ConfigError, Resolved, Settings},
     model::{Surface, Trace},
     plan,
     report::{RunResult, build},
@@ -57,6 +57,9 @@ pub fn grade(resolved: &Resolved, record: Option<&Path>, color: ColorWhen) -> Ex
     if let Err(exit) = conclude::precheck(settings, record) {
         return exit;
     }
+    if let Err(unset) = fillable(settings) {
+        return config_cmd::mistake(&unset);
+    }
     if let Some(wrong) = targets::Sandbox::unusable(&settings.sandbox) {
         return console::mistake(&wrong, wrong.hint().as_deref());
     }
@@ -99,6 +102,15 @@ pub fn grade(resolved: &Resolved, record: Option<&Path>, color: ColorWhen) -> Ex
         }
     }
     stopped.unwrap_or(exit)
+}
+
+/// Whether every variable that a server's settings refer to is set: known before anything is started.
+fn fillable(settings: &Settings) -> Result<(), ConfigError> {
+    let env = config_cmd::environment();
+    // The sandbox does not exist yet; where it will be decides nothing.
+    let places = ["sandbox", "dir", "sandbox_home"].map(|name| (name, format!("/{name}")));
+    let places = BTreeMap::from(places);
+    settings.servers.iter().try_for_each(|server| config::expand_server(server, &places, &env).map(drop))
 }
 
 fn warn(warnings: &[String]) {

@@ -1,6 +1,6 @@
 //! End to end, as a user runs it: exit codes, messages, formats, places. The environment is scrubbed; servers are toys.
 
-#![expect(clippy::unwrap_used, reason = "a test fails by panicking")]
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod bench;
 mod endpoints;
