@@ -13,6 +13,9 @@ use super::{
 /// The trace format's name, the first member of a recording.
 pub const SCHEMA: &str = "sealmark.trace/1";
 
+/// The variant of the act that says that the process of its session ends by itself, whatever it is sent.
+pub const ENDED_BY_ITSELF: &str = "ended-by-itself";
+
 /// Index of an event in [`Trace::events`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
