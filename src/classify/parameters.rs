@@ -43,6 +43,11 @@ pub(super) fn text_parameters(tool: &Tool) -> Vec<Parameter> {
     reader.found
 }
 
+/// The names of the parameters that take text: those that an override can name.
+pub fn text_parameters_of(tool: &Tool) -> Vec<String> {
+    text_parameters(tool).into_iter().map(|parameter| parameter.name).collect()
+}
+
 struct Reader<'s> {
     evaluator: Evaluator<'s>,
     found: Vec<Parameter>,

@@ -123,11 +123,17 @@ impl Stdio {
         }
     }
 
-    /// Returns once the process has ended in a way that says it crashed.
-    pub(super) async fn crashed(&mut self) {
+    /// Returns once the process has ended.
+    pub(super) async fn ended(&mut self) -> Exit {
         if let (None, Some(child)) = (self.exit, &mut self.child) {
             self.exit = Some(child.wait().await);
         }
+        self.exit.unwrap_or_default()
+    }
+
+    /// Returns once the process has ended in a way that says it crashed.
+    pub(super) async fn crashed(&mut self) {
+        self.ended().await;
         if !self.has_crashed() {
             std::future::pending().await
         }
@@ -260,6 +266,8 @@ async fn read(mut stdout: ChildStdout, lines: Arc<Mutex<Lines>>, inbox: Inbox, q
             inbox.close(Ended::Runaway(limit));
             return;
         }
+        // One read of a pipe can hold thousands of lines; the bounds of everything else go on meanwhile.
+        tokio::task::yield_now().await;
     }
     if let Some(frame) = { lock(&lines).end() } {
         inbox.accept(frame, &Source::default());

@@ -38,6 +38,17 @@ pub struct Sandbox {
 }
 
 impl Sandbox {
+    /// Why no sandbox can be made in the directory that was asked for, as far as that is known without making one.
+    pub fn unusable(settings: &SandboxSettings) -> Option<TargetError> {
+        let parent = settings.dir.clone().filter(|_| settings.enabled)?;
+        let why = match fs::metadata(&parent) {
+            Ok(found) if found.is_dir() => return None,
+            Ok(_) => "it is not a directory".to_owned(),
+            Err(error) => reason(&error),
+        };
+        Some(TargetError::Sandbox { parent, why, chosen: true })
+    }
+
     /// Makes `sealmark-XXXXXX` under the chosen directory, else under the system's temporary directory.
     ///
     /// # Errors
@@ -55,7 +66,10 @@ impl Sandbox {
             .rand_bytes(6)
             .permissions(fs::Permissions::from_mode(0o700))
             .tempdir_in(&real)
-            .map_err(|error| refuse(reason(&error)))?
+            .map_err(|error| match error.kind() {
+                io::ErrorKind::NotFound => refuse("no directory can be made in it".to_owned()),
+                _ => refuse(reason(&error)),
+            })?
             .keep();
         let spelled = dir.file_name().map(|name| parent.join(name)).filter(|path| *path != dir && path.is_absolute());
         let [work, home, temp, canary] = ["work", "home", "temp", "canary"].map(|name| dir.join(name));

@@ -117,7 +117,7 @@ fn unprobed(view: &View<'_>, searched: &Searched) -> Option<(Verdict, String)> {
             Some((Verdict::Inconclusive, "tools/list could not be asked, so nothing could be probed".to_owned()))
         }
         (None, true) => Some((Verdict::Na, "no tools declared, so there was nothing to call".to_owned())),
-        (None, false) if searched.calls == 0 => {
+        (None, false) if !searched.answered => {
             Some((Verdict::Inconclusive, "no tool call was answered, so nothing could be searched".to_owned()))
         }
         (None, false) => None,
@@ -146,13 +146,17 @@ impl Place<'_> {
     }
 }
 
-/// Every place where a canary came back, each kind once, in order of appearance.
+/// Every place where a canary came back, each kind once, in order of appearance. A session that asks for the other era
+/// comes last and counts only where it says something new: how far it gets before it is ended is a matter of milliseconds.
 fn places<'t>(view: &View<'t>) -> Vec<Place<'t>> {
     let mut carried: BTreeSet<(SessionId, TokenKind)> = BTreeSet::new();
     let mut sent = BTreeMap::new();
     let mut known: BTreeMap<_, usize> = BTreeMap::new();
     let mut found: Vec<Place<'t>> = Vec::new();
-    for (at, event) in view.trace.events() {
+    let aside = view.trace.other_era_sessions();
+    let is_aside = |event: &Event| aside.contains(&event.session);
+    let events = view.trace.events().filter(|(_, event)| !is_aside(event));
+    for (at, event) in events.chain(view.trace.events().filter(|(_, event)| is_aside(event))) {
         if let EventKind::Sent { carries, .. } = &event.kind {
             // Our own bytes came first: what they carried proves nothing from here on.
             carried.extend(carries.iter().map(|token| (event.session, *token)));
@@ -166,7 +170,7 @@ fn places<'t>(view: &View<'t>) -> Vec<Place<'t>> {
             let (rule, probe, words) = place(event, act);
             let key = (rule, words.clone(), act.and_then(|act| act.tool.as_deref()), hit.token, hit.encoding);
             match known.get(&key) {
-                Some(index) => found[*index].times += 1,
+                Some(index) => found[*index].times += usize::from(!is_aside(event)),
                 None => {
                     known.insert(key, found.len());
                     let sent = event.act.and_then(|act| sent.get(&act).copied());
@@ -175,6 +179,8 @@ fn places<'t>(view: &View<'t>) -> Vec<Place<'t>> {
             }
         }
     }
+    // Replies may overtake one another: what we did comes in our own order, what belongs to nothing we did after it.
+    found.sort_by_key(|place| (place.sent.is_none(), place.sent, place.hit.token, place.hit.encoding));
     found
 }
 
@@ -245,12 +251,13 @@ fn came_back(first: &Place<'_>, all: usize) -> String {
     format!("{what} came back {} in {}{of}{more}", spelling(first.hit.encoding), first.words)
 }
 
-/// What there was to search.
+/// What there was to search, told in numbers that do not depend on how fast a server is: how many notifications came, or
+/// which replies a crash still let through, says nothing.
 #[derive(Default)]
 struct Searched {
-    replies: usize,
-    others: usize,
-    /// Answered tool calls.
+    /// Answered tool calls of any kind.
+    answered: bool,
+    /// Different calls of tools that were answered.
     calls: usize,
     /// Tools called without arguments that answered.
     bare: usize,
@@ -258,36 +265,29 @@ struct Searched {
 
 impl Searched {
     fn of(view: &View<'_>) -> Self {
-        let mut searched = Self::default();
-        for (_, event) in view.trace.events() {
-            match event.kind {
-                EventKind::Received { .. } => searched.replies += 1,
-                EventKind::Stray { .. } | EventKind::Notification { .. } | EventKind::Noise { .. } => {
-                    searched.others += 1;
-                }
-                _ => {}
-            }
-        }
-        for probe in ["invalid-calls", "no-argument-calls", "stress"] {
-            let answered = view.acts(probe).filter(|act| is_call(act) && act.reply().is_some());
-            searched.calls += answered.count();
-        }
-        let bare = view.acts("no-argument-calls").filter(|act| is_call(act) && act.reply().is_some());
-        searched.bare = bare.filter_map(|act| act.act.tool.as_deref()).collect::<BTreeSet<_>>().len();
-        searched
+        let answered = |probe| view.acts(probe).filter(|act| is_call(act) && act.reply().is_some()).map(|act| act.act);
+        let name = |act: &'_ Act| (act.tool.clone(), act.variant.clone());
+        let bare: BTreeSet<_> = answered("no-argument-calls").map(name).collect();
+        let invalid: BTreeSet<_> = answered("invalid-calls").map(name).collect();
+        let calls = bare.len() + invalid.len();
+        Self { answered: calls > 0 || answered("stress").next().is_some(), calls, bare: bare.len() }
     }
 
     fn summary(&self) -> String {
-        let others = match self.others {
-            0 => String::new(),
-            others => format!(" and {}", count(others, "other message")),
-        };
         let bare = match self.bare {
             0 => "no tool without arguments was called".to_owned(),
             1 => "1 tool was called without arguments".to_owned(),
             bare => format!("{bare} tools were called without arguments"),
         };
-        format!("no canary in {}{others}; {bare}", count(self.replies, "reply"))
+        format!("no canary in {}; {bare}", self.what("or"))
+    }
+
+    fn what(&self, and: &str) -> String {
+        match self.calls {
+            0 => "what the server sent".to_owned(),
+            1 => format!("the reply to 1 call {and} in anything else that the server sent"),
+            calls => format!("the replies to {calls} calls {and} in anything else that the server sent"),
+        }
     }
 }
 
@@ -331,10 +331,10 @@ fn evidence(view: &View<'_>, found: &[Place<'_>], searched: &Searched, verdict: 
         rule: "secret.searched",
         verdict: Verdict::Pass,
     }));
-    let text = format!("{} and {} searched", count(searched.replies, "reply"), count(searched.others, "other message"));
-    lines.push(plain("secret.searched", "reply", text, Verdict::Pass));
+    lines.push(plain("secret.searched", "reply", format!("searched {}", searched.what("and")), Verdict::Pass));
     let dropped = view.trace.events().find_map(|(_, event)| match &event.kind {
-        EventKind::Bound { what, .. } if what.contains("kept") => Some(what),
+        // How many more came is a matter of speed.
+        EventKind::Bound { what, .. } if what.contains("kept") => what.split(" (").next(),
         _ => None,
     });
     lines.extend(dropped.map(|what| {
@@ -344,7 +344,12 @@ fn evidence(view: &View<'_>, found: &[Place<'_>], searched: &Searched, verdict: 
 }
 
 fn line(place: &Place<'_>) -> Line {
-    let times = if place.times > 1 { format!(" ({} times)", place.times) } else { String::new() };
+    let times = match (place.times, place.rule) {
+        (1, _) => String::new(),
+        (times, "secret.reply") => format!(" ({times} times)"),
+        // How often a server logs or notifies in the time we take is no property of it.
+        _ => " (more than once)".to_owned(),
+    };
     let what = meaning(place.hit.token).unwrap_or_default();
     let (spelled, words, excerpt) =
         (spelling(place.hit.encoding), &place.words, Value::from(place.hit.excerpt.as_str()));
@@ -480,9 +485,24 @@ mod tests {
     #[test]
     fn a_server_that_keeps_its_environment_passes() {
         let judgement = Run::new().invalid("echo").reply(vec![]).bare("get-env").reply(vec![]).judged(Verdict::Pass);
-        assert_eq!(judgement.summary, "no canary in 4 replies; 1 tool was called without arguments");
+        assert_eq!(
+            judgement.summary,
+            "no canary in the replies to 2 calls or in anything else that the server sent; 1 tool was called without arguments"
+        );
         assert_eq!(judgement.evidence[0].tool.as_deref(), Some("get-env"));
         assert_eq!(judgement.evidence[0].rule, "secret.searched");
+    }
+
+    #[test]
+    fn how_far_the_other_eras_session_got_changes_no_word() {
+        let other = |run: Run| run.aside(1, EventKind::Started { purpose: crate::model::trace::OTHER_ERA.to_owned() });
+        let noise = |run: Run, hits| run.aside(1, EventKind::Noise { line: Payload::Text(String::new()), hits });
+        let calls = |run: Run| run.invalid("echo").reply(vec![]).bare("get-env").reply(vec![]);
+        let (short, long) = (calls(other(Run::new())), calls(noise(other(Run::new()), vec![])));
+        let (short, long) = (short.judged(Verdict::Pass), long.judged(Verdict::Pass));
+        assert_eq!((&short.summary, &short.evidence.last()), (&long.summary, &long.evidence.last()));
+        // A leak that is seen there and nowhere else is one all the same.
+        calls(noise(other(Run::new()), canary())).judged(Verdict::Fail);
     }
 
     #[test]
@@ -609,7 +629,7 @@ mod tests {
         let what = "notifications kept (7 more came)".to_owned();
         let run = Run::new().invalid("echo").reply(vec![]).aside(0, EventKind::Bound { what, limit: 1 });
         let line = run.judged(Verdict::Pass).evidence.pop();
-        assert!(line.is_some_and(|line| line.observed.ends_with("notifications kept (7 more came)")));
+        assert!(line.is_some_and(|line| line.observed.ends_with("a bound was hit: notifications kept")));
     }
 
     #[test]
