@@ -95,7 +95,9 @@ pub(super) fn of_endpoint(
         (Instead::Fault(Fault::NotSent(why)), _) => unreachable(&at, &why),
         (Instead::Fault(Fault::Broken(why)), _) => (
             format!("{at} broke the connection before it had answered: {}", shortened(&why)),
-            if url.starts_with("https:") {
+            if why.contains("HTTP") {
+                "what listens there does not speak HTTP as it must: check the port, and http or https"
+            } else if url.starts_with("https:") {
                 "look at the server's own log"
             } else {
                 "look at the server's own log; an endpoint that speaks TLS needs an https:// address"
