@@ -22,7 +22,9 @@ pub fn decide(runs: &[RunResult], output: &OutputSettings) -> Decision {
     let mut lines = Vec::new();
     let mut misses = Vec::new();
     let mut critical = false;
-    for run in runs {
+    // Why a run failed or was interrupted is said where it happened; its packs have nothing to add.
+    let ended = |run: &&RunResult| !matches!(run.status, Status::Failed | Status::Interrupted);
+    for run in runs.iter().filter(ended) {
         let prefix = if runs.len() > 1 { format!("{}: ", run.name) } else { String::new() };
         for (id, pack) in &run.packs.0 {
             critical |= pack.checks.iter().any(|check| check.critical && check.verdict == Verdict::Fail);

@@ -14,6 +14,7 @@ fn generated() -> Vec<(String, String)> {
     let mut files = pages::all();
     files.push(("config.md".to_owned(), sealmark::config::markdown()));
     files.push(("config.schema.json".to_owned(), json(sealmark::config::schema())));
+    files.push(("report.schema.json".to_owned(), json(sealmark::report::schema())));
     files
 }
 

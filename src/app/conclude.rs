@@ -14,8 +14,12 @@ use crate::{
     text::terminal,
 };
 
-/// Mistakes that are known before a server is started: formats for one server alone, an unreadable template.
-pub(super) fn precheck(settings: &Settings) -> Result<(), Exit> {
+/// Where several formats go when nothing else is said.
+pub(super) const REPORTS: &str = "sealmark-report";
+
+/// Mistakes that are known before a server is started: formats for one server alone, an unreadable template, places that
+/// cannot be written. Nobody should wait for a grading whose report is lost.
+pub(super) fn precheck(settings: &Settings, record: Option<&Path>) -> Result<(), Exit> {
     let output = &settings.output;
     let single = output.formats.iter().find(|format| matches!(format, Format::Badge | Format::Shields));
     if let (Some(format), true) = (single, settings.servers.len() > 1) {
@@ -32,7 +36,27 @@ pub(super) fn precheck(settings: &Settings) -> Result<(), Exit> {
     if let Some((name, source)) = &template {
         report::check_template(name, source).map_err(|error| console::mistake(&error, error.hint()))?;
     }
+    for path in output.formats.iter().filter_map(|format| target(output, *format)) {
+        writable(&path).map_err(|error| refuse_place("report", &path, &error))?;
+    }
+    if let Some(path) = record {
+        writable(path).map_err(|error| refuse_place("recording", path, &error))?;
+    }
     Ok(())
+}
+
+fn refuse_place(what: &str, path: &Path, error: &std::io::Error) -> Exit {
+    console::line(&format!("error: the {what} could not be written to {}: {error}", path.display()));
+    console::line("hint: name a file in a directory that you may write to");
+    Exit::Usage
+}
+
+/// Whether a file can be written there; leaves none behind that was not there, but the directories above it.
+fn writable(path: &Path) -> std::io::Result<()> {
+    let new = !path.exists();
+    make_parent(path)?;
+    std::fs::OpenOptions::new().append(true).create(true).open(path)?;
+    if new { std::fs::remove_file(path) } else { Ok(()) }
 }
 
 /// Writes every report and decides the exit code.
@@ -57,31 +81,38 @@ pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen
         },
     };
     let mut on_console = false;
+    let mut lost = None;
     for format in &output.formats {
         let bytes = match report::render(*format, runs, &options) {
             Ok(bytes) => bytes,
-            Err(error) => return console::mistake(&error, error.hint()),
+            Err(error) => {
+                lost = Some(console::mistake(&error, error.hint()));
+                continue;
+            }
         };
         let file = target(output, *format);
         let written = match &file {
             Some(path) => write(path, &bytes).map_err(|error| (path.display().to_string(), error)),
             None => console::stdout(&bytes).map_err(|error| ("standard output".to_owned(), error)),
         };
-        on_console |= file.is_none() && matches!(format, Format::Text | Format::Markdown | Format::Summary);
+        let human = matches!(format, Format::Text | Format::Markdown | Format::Summary);
+        on_console |= file.is_none() && human && written.is_ok();
         if let Err((place, error)) = written {
             console::line(&format!("error: the {} report could not be written to {place}: {error}", format.as_str()));
-            return Exit::Failure;
+            lost = Some(Exit::Failure);
         }
     }
+    // Lost with the report or written elsewhere: the grades are said all the same.
     if !on_console {
         for run in runs {
-            console::line(&terminal::line(&report::grade_line(run)));
+            let name = if runs.len() > 1 { format!("{}: ", run.name) } else { String::new() };
+            console::line(&terminal::line(&format!("{name}{}", report::grade_line(run))));
         }
     }
     for line in &decision.lines {
         console::line(&terminal::line(line));
     }
-    exit(&decision, runs)
+    lost.unwrap_or_else(|| exit(&decision, runs))
 }
 
 fn exit(decision: &gate::Decision, runs: &[RunResult]) -> Exit {
@@ -103,16 +134,19 @@ fn target(output: &OutputSettings, format: Format) -> Option<std::path::PathBuf>
     match (&output.out_dir, several, format) {
         (_, true, Format::Summary) => None,
         (Some(dir), _, _) => Some(dir.join(format.file_name())),
-        (None, true, _) => Some(Path::new("sealmark-report").join(format.file_name())),
+        (None, true, _) => Some(Path::new(REPORTS).join(format.file_name())),
         (None, false, _) => None,
     }
 }
 
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    if let Some(parent) = path.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        std::fs::create_dir_all(parent)?;
-    }
+    make_parent(path)?;
     std::fs::write(path, bytes)
+}
+
+fn make_parent(path: &Path) -> std::io::Result<()> {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    parent.map_or(Ok(()), std::fs::create_dir_all)
 }
 
 fn template(output: &OutputSettings) -> Result<Option<(String, String)>, Exit> {
@@ -121,6 +155,7 @@ fn template(output: &OutputSettings) -> Result<Option<(String, String)>, Exit> {
         Ok(source) => Ok(Some((path.display().to_string(), source))),
         Err(error) => {
             console::line(&format!("error: the template {} could not be read: {error}", path.display()));
+            console::line("hint: --template and output.template name a text file");
             Err(Exit::Usage)
         }
     }

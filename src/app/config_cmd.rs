@@ -16,9 +16,7 @@ pub(super) fn request(source: &SourceArgs, values: Vec<FromFlag>) -> Result<Requ
         console::line(&format!("error: the working directory cannot be read: {error}"));
         Exit::Usage
     })?;
-    let env: BTreeMap<String, String> = std::env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
-        .collect();
+    let env = environment();
     let ci = env.get("CI").is_some_and(|value| value == "true" || value == "1");
     Ok(Request {
         user_config: user_config(&env),
@@ -30,6 +28,13 @@ pub(super) fn request(source: &SourceArgs, values: Vec<FromFlag>) -> Result<Requ
         ci,
         fileless: false,
     })
+}
+
+/// The variables that are valid text.
+pub(super) fn environment() -> BTreeMap<String, String> {
+    std::env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)))
+        .collect()
 }
 
 /// The user's own file: below `XDG_CONFIG_HOME`, else below `~/.config`.

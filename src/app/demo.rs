@@ -34,7 +34,7 @@ pub fn demo(args: &DemoArgs, color: ColorWhen) -> Exit {
     };
     request.fileless = true;
     match config::resolve(&request) {
-        Ok(resolved) => run::grade(&resolved.settings, None, color),
+        Ok(resolved) => run::grade(&resolved, None, color),
         Err(error) => config_cmd::mistake(&error),
     }
 }

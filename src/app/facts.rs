@@ -1,7 +1,7 @@
 //! What a report repeats of the settings: command, URL, environment and headers as written, the configuration's standing.
 
 use std::{
-    path::Path,
+    path::{Component, Path, PathBuf},
     time::{Duration, SystemTime},
 };
 
@@ -73,7 +73,10 @@ pub(super) fn facts(
         },
         sandbox: SandboxFacts {
             used: sandbox.used,
-            dir: sandbox.used.then(|| sandbox.kept.clone().unwrap_or_else(|| "{sandbox_dir}".to_owned())),
+            dir: sandbox.used.then(|| {
+                let real = sandbox.dir.clone().filter(|_| sandbox.kept.is_some() || !settings.output.redact);
+                real.unwrap_or_else(|| "{sandbox_dir}".to_owned())
+            }),
             cleanup: match (&sandbox.kept, &sandbox.not_removed) {
                 (Some(_), _) => "kept".to_owned(),
                 (None, Some(why)) => format!("not removed: {why}"),
@@ -93,11 +96,41 @@ pub(super) fn facts(
 
 /// The path as seen from the working directory, so that reports of two checkouts agree.
 fn relative(path: &Path) -> String {
-    let here = std::env::current_dir().unwrap_or_default();
-    path.strip_prefix(&here).unwrap_or(path).display().to_string()
+    seen_from(path, &std::env::current_dir().unwrap_or_default())
+}
+
+fn seen_from(path: &Path, here: &Path) -> String {
+    if let Ok(below) = path.strip_prefix(here) {
+        return below.display().to_string();
+    }
+    let shared = here.components().zip(path.components()).take_while(|(one, other)| one == other).count();
+    // Nothing but the root in common: another place altogether.
+    if shared < 2 {
+        return path.display().to_string();
+    }
+    let up = here.components().skip(shared).map(|_| Component::ParentDir);
+    up.chain(path.components().skip(shared)).collect::<PathBuf>().display().to_string()
 }
 
 /// RFC 3339 in UTC with milliseconds.
 fn timestamp(time: SystemTime) -> String {
     chrono::DateTime::<chrono::Utc>::from(time).to_rfc3339_opts(chrono::SecondsFormat::Millis, true)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_told_from_the_working_directory() {
+        for (path, expected) in [
+            ("/home/me/project/sealmark.yaml", "sealmark.yaml"),
+            ("/home/me/project/ci/s.yaml", "ci/s.yaml"),
+            ("/home/me/other/s.yaml", "../other/s.yaml"),
+            ("/home/me/project/../other/s.yaml", "../other/s.yaml"),
+            ("/etc/s.yaml", "/etc/s.yaml"),
+        ] {
+            assert_eq!(seen_from(Path::new(path), Path::new("/home/me/project")), expected);
+        }
+    }
 }

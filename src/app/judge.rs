@@ -43,6 +43,9 @@ pub fn judge(args: &JudgeArgs, color: ColorWhen) -> Exit {
         console::line(&format!("error: {}: the recording has no report facts", args.recording.display()));
         return Exit::Usage;
     };
+    if let Err(exit) = conclude::precheck(&settings, None) {
+        return exit;
+    }
     let redactor = Redactor::new(&trace.header.placeholders, &[], settings.output.redact);
     let surface = Surface::read(&trace);
     let judged = crate::judge::judge(&trace, &surface);
@@ -51,11 +54,26 @@ pub fn judge(args: &JudgeArgs, color: ColorWhen) -> Exit {
 }
 
 fn read(path: &Path) -> Result<Trace, String> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let mut text = String::new();
-    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    let mut file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    // What is no recording is told by its first byte, before it is read whole.
+    let mut first = [0];
+    let begun = file.read(&mut first).map_err(|error| error.to_string())?;
+    if begun == 0 || first != *b"{" {
+        return Err("not a recording: it does not begin with `{`".to_owned());
+    }
+    let mut text = "{".to_owned();
+    file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| error.to_string())?;
     if text.len() as u64 > MAX_BYTES {
         return Err("larger than 1 GiB".to_owned());
+    }
+    /// The first member alone: a file of another kind is named before its missing members are.
+    #[derive(serde::Deserialize)]
+    struct Kind {
+        schema: Option<String>,
+    }
+    let kind: Kind = serde_json::from_str(&text).map_err(|error| format!("not a recording: {error}"))?;
+    if kind.schema.as_deref() == Some(crate::report::result::SCHEMA) {
+        return Err("it is a JSON report, which is what was judged and no recording".to_owned());
     }
     let trace: Trace = serde_json::from_str(&text).map_err(|error| format!("not a recording: {error}"))?;
     match trace.schema.as_str() {

@@ -64,19 +64,22 @@ fn json(rows: &[Row]) -> String {
 }
 
 fn table(rows: &[Row]) -> String {
-    let head = ["CHECK", "PACK", "WEIGHT", "SCOPE", "TITLE"].map(str::to_owned);
+    let head = ["CHECK", "PACK", "WEIGHT", "SCOPE", "SETTINGS", "TITLE"].map(str::to_owned);
     let lines: Vec<_> = std::iter::once(head)
         .chain(rows.iter().map(|row| {
-            [row.id.to_owned(), row.pack.to_owned(), weight(row), row.scope.to_owned(), row.title.to_owned()]
+            let locked = if row.locked { "locked" } else { "free" };
+            let [id, pack, scope, title] = [row.id, row.pack, row.scope, row.title].map(str::to_owned);
+            [id, pack, weight(row), scope, locked.to_owned(), title]
         }))
         .collect();
     let width = |column: usize| lines.iter().map(|line| line[column].len()).max().unwrap_or(0);
-    let widths: [usize; 4] = std::array::from_fn(width);
+    let widths: [usize; 5] = std::array::from_fn(width);
     let mut text = String::new();
-    for [check, pack, weight, scope, title] in &lines {
-        let [a, b, c, d] = widths;
-        text.push_str(&format!("{check:<a$}  {pack:<b$}  {weight:<c$}  {scope:<d$}  {title}\n"));
+    for [check, pack, weight, scope, settings, title] in &lines {
+        let [a, b, c, d, e] = widths;
+        text.push_str(&format!("{check:<a$}  {pack:<b$}  {weight:<c$}  {scope:<d$}  {settings:<e$}  {title}\n"));
     }
+    text.push_str("\nlocked: the standard profile fixes the check's settings; a run that changes one is CUSTOM\n");
     text
 }
 
@@ -105,6 +108,10 @@ mod tests {
         let rows: Vec<_> = packs::checks().map(|(pack, check)| Row::of(pack, check)).collect();
         let text = table(&rows);
         let at = text.lines().next().unwrap().find("PACK").unwrap();
-        assert!(text.lines().skip(1).all(|line| line[at..].starts_with("core")), "{text}");
+        let rows = text.lines().skip(1).take_while(|line| !line.is_empty());
+        assert!(rows.clone().count() > 0 && rows.clone().all(|line| line[at..].starts_with("core")), "{text}");
+        let settings = text.lines().next().unwrap().find("SETTINGS").unwrap();
+        assert!(rows.clone().any(|line| line[settings..].starts_with("locked")), "{text}");
+        assert!(rows.clone().any(|line| line[settings..].starts_with("free")), "{text}");
     }
 }

@@ -10,6 +10,7 @@ pub mod describe;
 pub mod exit;
 pub mod explain;
 mod facts;
+mod failed;
 mod judge;
 pub mod list_checks;
 pub mod man;

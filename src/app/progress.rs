@@ -26,9 +26,10 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// Live when standard error is a terminal.
+    /// Live when standard error is a terminal that can erase a line.
     pub fn new() -> Self {
-        Self { doing: Rc::default(), live: std::io::stderr().is_terminal() }
+        let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+        Self { doing: Rc::default(), live: std::io::stderr().is_terminal() && !dumb }
     }
 
     /// The function through which one server's run says what it does.

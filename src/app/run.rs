@@ -1,26 +1,35 @@
 //! `run`: settings → servers → reports → exit code.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     ffi::OsString,
     path::{Path, PathBuf},
+    pin::Pin,
+    rc::Rc,
     sync::Arc,
+    task::{Context, Poll},
     time::{Duration, Instant, SystemTime},
 };
 
 use futures_util::StreamExt;
+use tokio::task::JoinHandle;
 
-use super::{Exit, conclude, config_cmd, console, facts, progress::Progress, signals};
+use super::{
+    Exit, conclude, config_cmd, console, facts, failed,
+    progress::Progress,
+    signals::{self, Signals},
+};
 use crate::{
     cli::{ColorWhen, RunArgs},
-    config::{self, Settings},
+    config::{self, ConfigError, Resolved, Settings},
     model::{Surface, Trace},
     plan,
     report::{RunResult, build},
-    run::{self, Finished, Outside},
+    run::{self, Finished, Fit, Impossible, Outside},
     session::Recorder,
-    targets,
-    text::Redactor,
+    targets::{self, cleanup},
+    text::{Redactor, terminal},
 };
 
 /// How long taking everything down may take after a signal.
@@ -41,26 +50,38 @@ pub fn run(args: &RunArgs, color: ColorWhen) -> Exit {
     };
     let resolved = config::resolve(&request).and_then(|resolved| resolved.require_servers().map(|()| resolved));
     match resolved {
-        Ok(resolved) => grade(&resolved.settings, args.record.as_deref(), color),
+        Ok(resolved) => grade(&resolved, args.record.as_deref(), color),
         Err(error) => config_cmd::mistake(&error),
     }
 }
 
 /// Grades every server of the settings and writes the reports.
-pub fn grade(settings: &Settings, record: Option<&Path>, color: ColorWhen) -> Exit {
+pub fn grade(resolved: &Resolved, record: Option<&Path>, color: ColorWhen) -> Exit {
+    let settings = &resolved.settings;
     if record.is_some() && settings.servers.len() > 1 {
         console::line("error: --record writes one server's recording, and several servers are configured");
         console::line("hint: choose one with --server NAME");
         return Exit::Usage;
     }
-    if let Err(exit) = conclude::precheck(settings) {
+    if let Err(exit) = conclude::precheck(settings, record) {
         return exit;
     }
-    for warning in &settings.warnings {
-        console::line(&format!("warning: {}", crate::text::terminal::line(warning)));
+    if let Err(unset) = fillable(settings) {
+        return config_cmd::mistake(&unset);
     }
+    if let Some(wrong) = targets::Sandbox::unusable(&settings.sandbox) {
+        return console::mistake(&wrong, wrong.hint().as_deref());
+    }
+    if resolved.profile_from_ci() {
+        console::line(
+            "note: CI is set, so the ci profile is used: a summary here, JUnit and JSON in ./sealmark-report \
+             (--profile standard, --format, --out or --out-dir ask for something else)",
+        );
+    }
+    warn(&settings.warnings);
     targets::become_subreaper();
-    targets::cleanup::install_panic_cleanup();
+    targets::hide();
+    cleanup::install_panic_cleanup();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -68,22 +89,102 @@ pub fn grade(settings: &Settings, record: Option<&Path>, color: ColorWhen) -> Ex
             return Exit::Failure;
         }
     };
-    let (runs, stopped) = runtime.block_on(all(&Arc::new(settings.clone()), record));
-    // Nothing of the runtime is needed any more, and a blocked task of it must not hold the exit.
+    let settings = Arc::new(settings.clone());
+    let ended = runtime.block_on(async {
+        let mut signals = Signals::catch();
+        let (runs, stopped) = all(resolved, &settings, record, &mut signals).await?;
+        let kept = kept(&settings, &runs);
+        Ok((reported(&settings, runs, stopped, color, &mut signals).await, kept))
+    });
+    // A blocked task must not hold the exit.
     runtime.shutdown_background();
-    let mut exit = conclude::conclude(&runs, settings, color);
-    if runs.len() < settings.servers.len() {
-        console::line("error: a report could not be made: a defect of sealmark, please report it");
-        exit = exit.worst(Exit::Failure);
-    }
-    let Some(stopped) = stopped else { return exit };
-    if settings.sandbox.keep {
-        for path in runs.iter().filter_map(|run| run.sandbox.dir.as_deref()).filter(|dir| !dir.starts_with('{')) {
-            console::line(&format!("kept sandbox: {path}"));
+    let (ended, kept) = match ended {
+        Ok(ended) => ended,
+        Err(Impossible { tool, class, takes_text }) => {
+            return config_cmd::mistake(&resolved.override_without_parameter(&tool, &class, &takes_text));
         }
+    };
+    if let Ended::Stopped(exit) = ended {
+        console::line(&signals::last_line(exit));
     }
-    console::line(&signals::last_line(stopped));
-    stopped
+    kept.iter().for_each(|path| console::line(&format!("kept sandbox: {path}")));
+    match ended {
+        Ended::Well(exit) | Ended::Stopped(exit) => exit,
+    }
+}
+
+/// How a run is over.
+enum Ended {
+    Well(Exit),
+    /// By a signal.
+    Stopped(Exit),
+}
+
+/// How long writing the reports may go on after a signal: a reader that does not read would hold it for ever.
+const WRITING: Duration = Duration::from_secs(5);
+
+/// Writes the reports where a signal is still heard. A run that a signal reaches only here is complete: its reports are
+/// written and its own exit code stays, unless they cannot be finished.
+async fn reported(
+    settings: &Arc<Settings>,
+    runs: Vec<RunResult>,
+    stopped: Option<Exit>,
+    color: ColorWhen,
+    signals: &mut Signals,
+) -> Ended {
+    let of = Arc::clone(settings);
+    let mut writing = tokio::task::spawn_blocking(move || {
+        let exit = conclude::conclude(&runs, &of, color);
+        if runs.len() == of.servers.len() {
+            return exit;
+        }
+        console::line("error: a report could not be made: a defect of sealmark, please report it");
+        exit.worst(Exit::Failure)
+    });
+    let mut late = None;
+    let written = tokio::select! {
+        written = &mut writing => Some(written),
+        exit = signals.next() => {
+            late = Some(exit);
+            tokio::time::timeout(WRITING, &mut writing).await.ok()
+        }
+    };
+    match (stopped, written) {
+        (Some(stopped), _) => Ended::Stopped(stopped),
+        (None, Some(exit)) => Ended::Well(exit.unwrap_or(Exit::Failure)),
+        (None, None) => Ended::Stopped(late.unwrap_or(Exit::Failure)),
+    }
+}
+
+/// Where the sandboxes are that were to be kept.
+fn kept(settings: &Settings, runs: &[RunResult]) -> Vec<String> {
+    let dirs = runs.iter().filter_map(|run| run.sandbox.dir.clone());
+    dirs.filter(|dir| settings.sandbox.keep && !dir.starts_with('{')).collect()
+}
+
+/// Whether every variable that a server's settings refer to is set: known before anything is started.
+fn fillable(settings: &Settings) -> Result<(), ConfigError> {
+    let env = config_cmd::environment();
+    // The sandbox does not exist yet; where it will be decides nothing.
+    let places = ["sandbox", "dir", "sandbox_home"].map(|name| (name, format!("/{name}")));
+    let places = BTreeMap::from(places);
+    settings.servers.iter().try_for_each(|server| config::expand_server(server, &places, &env).map(drop))
+}
+
+fn warn(warnings: &[String]) {
+    for warning in warnings {
+        console::line(&format!("warning: {}", terminal::line(warning)));
+    }
+}
+
+/// What `tools:` says of tools that no server lists; nothing while a server's list is not known.
+fn unmatched(resolved: &Resolved, fits: &[Fit]) -> Vec<String> {
+    let Some(first) = fits.first().filter(|_| fits.iter().all(|fit| !fit.listed.is_empty())) else { return Vec::new() };
+    let everywhere = |of: fn(&Fit) -> &Vec<String>| -> Vec<String> {
+        of(first).iter().filter(|word| fits.iter().all(|fit| of(fit).contains(word))).cloned().collect()
+    };
+    let listed: Vec<String> = fits.iter().flat_map(|fit| fit.listed.iter().cloned()).collect();
+    resolved.unmatched(&everywhere(|fit| &fit.excludes), &everywhere(|fit| &fit.overrides), &listed)
 }
 
 /// One server's way from start to report, kept outside the futures so that a signal loses nothing recorded.
@@ -91,9 +192,20 @@ struct Slot {
     recorder: Recorder,
     started: SystemTime,
     clock: Instant,
+    /// Its sandbox, when that is to stay.
+    kept: Rc<RefCell<Option<PathBuf>>>,
+    /// Its report, while that is being made.
+    judging: RefCell<Option<JoinHandle<RunResult>>>,
 }
 
-async fn all(settings: &Arc<Settings>, record: Option<&Path>) -> (Vec<RunResult>, Option<Exit>) {
+/// Every server's report, and the signal that ended them; or the override that no tool can follow.
+async fn all(
+    resolved: &Resolved,
+    settings: &Arc<Settings>,
+    record: Option<&Path>,
+    signals: &mut Signals,
+) -> Result<(Vec<RunResult>, Option<Exit>), Impossible> {
+    let alone = settings.servers.len() == 1;
     let plan = plan::plan(settings);
     let progress = Progress::new();
     let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
@@ -104,98 +216,148 @@ async fn all(settings: &Arc<Settings>, record: Option<&Path>) -> (Vec<RunResult>
             recorder: Recorder::new(crate::model::Header::default()),
             started: SystemTime::now(),
             clock: Instant::now(),
+            kept: Rc::default(),
+            judging: RefCell::default(),
         })
         .collect();
     let mut results: Vec<Option<RunResult>> = settings.servers.iter().map(|_| None).collect();
-    let stopped = {
+    let mut fits: Vec<Fit> = Vec::new();
+    let ended = {
         let work = futures_util::stream::iter(settings.servers.iter().zip(&slots).enumerate())
             .map(|(at, (server, slot))| {
-                let outside = Outside { env: env.clone(), progress: progress.reporter(&server.name) };
+                let kept = Rc::clone(&slot.kept);
+                let kept = Rc::new(move |dir: &Path| *kept.borrow_mut() = Some(dir.to_owned()));
+                let outside = Outside { env: env.clone(), progress: progress.reporter(&server.name), kept };
                 let (plan, progress) = (&plan, &progress);
                 async move {
                     let clock = (SystemTime::now(), Instant::now());
-                    let finished = run::run(server, settings, plan, &outside, &slot.recorder).await;
+                    let mut finished = run::run(server, settings, plan, &outside, &slot.recorder).await;
+                    let mut fit = std::mem::take(&mut finished.fit);
+                    if let Some(wrong) = fit.impossible.take() {
+                        return Err(wrong);
+                    }
+                    let said = if alone { unmatched(resolved, std::slice::from_ref(&fit)) } else { Vec::new() };
                     (outside.progress)("judging");
+                    if finished.failure.is_some() || !said.is_empty() {
+                        // What follows is said on the terminal's own lines.
+                        progress.done(&server.name);
+                    }
+                    warn(&said);
                     let (settings, record) = (Arc::clone(settings), record.map(Path::to_owned));
                     // In a task of its own: judging takes time that other servers need, and a defect in it must not end them.
-                    let result = tokio::task::spawn_blocking(move || {
-                        report(&settings, at, finished, clock, false, record.as_deref())
+                    let judging = tokio::task::spawn_blocking(move || {
+                        report(&settings, at, finished, said, clock, false, record.as_deref())
                     });
-                    let result = result.await.ok();
+                    *slot.judging.borrow_mut() = Some(judging);
+                    let result = std::future::poll_fn(|context| slot.poll(context)).await;
                     progress.done(&server.name);
-                    (at, result)
+                    Ok((at, fit, result))
                 }
             })
             .buffer_unordered(settings.jobs.max(1));
         tokio::pin!(work);
-        let mut stopped = None;
-        let mut signal = std::pin::pin!(signals::stopped());
+        let mut ended = Ok(None);
         let mut show = std::pin::pin!(progress.show());
-        while stopped.is_none() {
+        while matches!(ended, Ok(None)) {
             tokio::select! {
+                biased;
+                exit = signals.next() => ended = Ok(Some(exit)),
                 next = work.next() => match next {
-                    Some((at, result)) => results[at] = result,
+                    Some(Ok((at, fit, result))) => {
+                        fits.push(fit);
+                        results[at] = result;
+                    }
+                    Some(Err(wrong)) => ended = Err(wrong),
                     None => break,
                 },
-                exit = &mut signal => stopped = Some(exit),
                 never = &mut show => match never {},
             }
         }
-        stopped
-    };
-    if stopped.is_some() {
-        let left = tokio::task::spawn_blocking(|| targets::cleanup::emergency(CLEANUP)).await.unwrap_or_default();
-        for path in left {
+        // Before the work is dropped: what that takes down at once, and in silence, is ended in order and told here.
+        let cut_short = !matches!(ended, Ok(None));
+        let end = move || if cut_short { cleanup::emergency(CLEANUP) } else { cleanup::finish() };
+        for path in tokio::task::spawn_blocking(end).await.unwrap_or_default() {
             console::line(&format!("cleanup did not finish: {} (remove it by hand)", path.display()));
         }
+        ended
+    };
+    let stopped = ended?;
+    if stopped.is_some() {
         for (at, (slot, result)) in slots.into_iter().zip(&mut results).enumerate() {
             if result.is_none() {
-                *result = Some(interrupted(settings, at, slot));
+                *result = Some(interrupted(settings, at, slot).await);
             }
         }
-    } else {
-        targets::sweep(None);
     }
-    (results.into_iter().flatten().collect(), stopped)
+    let mut runs: Vec<RunResult> = results.into_iter().flatten().collect();
+    if !alone && stopped.is_none() {
+        let said = unmatched(resolved, &fits);
+        runs.iter_mut().for_each(|run| run.warnings.extend(said.iter().cloned()));
+        warn(&said);
+    }
+    Ok((runs, stopped))
 }
 
-fn interrupted(settings: &Settings, at: usize, slot: Slot) -> RunResult {
+impl Slot {
+    /// Asks for the report that is being made; none when making it met a defect.
+    fn poll(&self, context: &mut Context<'_>) -> Poll<Option<RunResult>> {
+        let mut judging = self.judging.borrow_mut();
+        let Some(handle) = judging.as_mut() else { return Poll::Ready(None) };
+        let result = std::task::ready!(Pin::new(handle).poll(context));
+        *judging = None;
+        Poll::Ready(result.ok())
+    }
+}
+
+/// The report of a run that a signal cut short: the whole one when only judging was left to do.
+async fn interrupted(settings: &Settings, at: usize, slot: Slot) -> RunResult {
+    if let Some(judging) = slot.judging.take()
+        && let Ok(Ok(mut result)) = tokio::time::timeout(WRITING, judging).await
+    {
+        result.interrupted = true;
+        result.warnings.push(INTERRUPTED.to_owned());
+        return result;
+    }
     let mut trace = slot.recorder.take();
     trace.header.failure = Some("the run was interrupted".to_owned());
     if trace.header.name.is_empty() {
         trace.header.name.clone_from(&settings.servers[at].name);
     }
-    let finished =
-        Finished { trace, failure: None, sandbox: run::SandboxReport::default(), secrets: settings.secrets.clone() };
-    let mut result = report(settings, at, finished, (slot.started, slot.clock), true, None);
+    let kept = slot.kept.take().map(|dir| dir.display().to_string());
+    let placed = trace.header.placeholders.iter().find(|(path, name)| name == "{sandbox_dir}" && path.starts_with('/'));
+    let dir = placed.map(|(path, _)| path.clone());
+    let sandbox = run::SandboxReport { used: dir.is_some(), dir, kept, ..run::SandboxReport::default() };
+    let secrets = settings.secrets.clone();
+    let finished = Finished { trace, failure: None, sandbox, secrets, fit: Fit::default() };
+    let mut result = report(settings, at, finished, Vec::new(), (slot.started, slot.clock), true, None);
     result.error = None;
-    result.warnings.push("the run was interrupted; the report may be incomplete".to_owned());
+    result.warnings.push(INTERRUPTED.to_owned());
     result
 }
+
+/// What every report of such a run says.
+const INTERRUPTED: &str = "the run was interrupted; the report may be incomplete";
 
 /// Judges and reports one finished run, saves its recording and the stderr of a failed start.
 fn report(
     settings: &Settings,
     at: usize,
     finished: Finished,
+    said: Vec<String>,
     (started, clock): (SystemTime, Instant),
     interrupted: bool,
     record: Option<&Path>,
 ) -> RunResult {
     let server = &settings.servers[at];
-    let Finished { mut trace, failure, sandbox, secrets } = finished;
+    let Finished { mut trace, failure, sandbox, secrets, fit: _ } = finished;
     let redactor =
         Redactor::new(&trace.header.placeholders, &secrets, settings.output.redact && !settings.sandbox.keep);
     let secrets_only = Redactor::new(&[], &secrets, settings.output.redact);
     let mut facts = facts::facts(server, settings, &sandbox, started, clock.elapsed(), &secrets_only);
     facts.interrupted = interrupted;
-    if let Some(failure) = &failure {
-        console::line(&format!("error: {}: {}", shown(&redactor, &server.name), shown(&redactor, &failure.message)));
-        if let Some(hint) = &failure.hint {
-            console::line(&format!("hint: {}", shown(&redactor, hint)));
-        }
-        facts.stderr_file = save_stderr(settings, &server.name, &redactor.apply(&failure.stderr));
-    }
+    facts.warnings.extend(said);
+    facts.stderr_file =
+        failure.as_ref().and_then(|failure| failed::announce(settings, &server.name, failure, &redactor));
     trace.header.report = serde_json::to_value(&facts).unwrap_or_default();
     let surface = Surface::read(&trace);
     let judged = crate::judge::judge(&trace, &surface);
@@ -207,59 +369,13 @@ fn report(
     result
 }
 
-fn shown(redactor: &Redactor, text: &str) -> String {
-    crate::text::terminal::line(&redactor.apply(text))
-}
-
 /// A recording keeps this run's tokens (they are worthless afterwards) and no secret of the user.
 fn write_recording(path: &Path, trace: &Trace, secrets: &[String]) {
     let redactor = Redactor::new(&[], secrets, true);
     let written = serde_json::to_string(trace)
         .map_err(std::io::Error::other)
-        .and_then(|text| std::fs::write(path, redactor.apply(&text)));
+        .and_then(|text| std::fs::write(path, redactor.apply_json(&text)));
     if let Err(error) = written {
         console::line(&format!("warning: the recording could not be written to {}: {error}", path.display()));
     }
-}
-
-/// Lines of a failed server's stderr that are shown.
-const SHOWN: usize = 20;
-
-/// Shows the last lines of a failed server's stderr and saves all that was kept beside the report, where there is one.
-fn save_stderr(settings: &Settings, name: &str, stderr: &str) -> Option<String> {
-    if stderr.trim().is_empty() {
-        return None;
-    }
-    let mut saved = None;
-    let output = &settings.output;
-    let base = match (&output.out, &output.out_dir) {
-        (Some(out), _) => Some(out.clone()),
-        (None, Some(dir)) => Some(dir.join("sealmark-report")),
-        (None, None) => None,
-    };
-    if let Some(base) = base {
-        let mut file = base.into_os_string();
-        if settings.servers.len() > 1 {
-            let plain: String =
-                name.chars().map(|c| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '_' }).collect();
-            file.push(format!(".{plain}"));
-        }
-        file.push(".stderr.log");
-        let file = PathBuf::from(file);
-        let written =
-            file.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&file, stderr));
-        match written {
-            Ok(()) => {
-                console::line(&format!("the server's stderr is in {}", file.display()));
-                saved = Some(file.display().to_string());
-            }
-            Err(error) => console::line(&format!("warning: {} could not be written: {error}", file.display())),
-        }
-    }
-    let lines: Vec<_> = stderr.lines().collect();
-    console::line("the server's last lines on stderr:");
-    for line in lines.iter().skip(lines.len().saturating_sub(SHOWN)) {
-        console::line(&format!("  | {}", crate::text::terminal::line(line)));
-    }
-    saved
 }

@@ -81,7 +81,7 @@ pub(super) fn best_effort(schema: &Value) -> Map<String, Value> {
     }
     let mut map = Map::new();
     let mut filler = Filler::new(schema);
-    let parts = filler.flatten(&[schema]);
+    let parts = filler.evaluator.parts(&[schema], 64);
     for name in required(&parts) {
         if let Some(value) = filler.property(&parts, &name, 0).into_iter().next() {
             map.insert(name, value);
@@ -109,7 +109,7 @@ impl<'s> Filler<'s> {
             return Vec::new();
         }
         self.steps -= 1;
-        let parts = self.flatten(&[schema]);
+        let parts = self.evaluator.parts(&[schema], 64);
         let mut found = Vec::new();
         for part in &parts {
             found.extend(part.get("const").cloned());
@@ -145,26 +145,6 @@ impl<'s> Filler<'s> {
         values.into_iter().filter(|value| self.evaluator.admits(schema, value) == Admits::Yes).collect()
     }
 
-    /// A schema with everything that applies to it for sure: references and `allOf`, without its branches.
-    fn flatten(&mut self, schemas: &[&'s Value]) -> Vec<&'s Map<String, Value>> {
-        let mut parts: Vec<&'s Map<String, Value>> = Vec::new();
-        let mut pending: Vec<&'s Value> = schemas.iter().rev().copied().collect();
-        while let Some(schema) = pending.pop() {
-            let Some(map) = schema.as_object() else { continue };
-            if parts.len() >= 64 || parts.iter().any(|part| std::ptr::eq(*part, map)) {
-                continue;
-            }
-            parts.push(map);
-            pending.extend(map.get("allOf").and_then(Value::as_array).into_iter().flatten().rev());
-            if let Some(target) =
-                map.get("$ref").and_then(Value::as_str).and_then(|reference| self.evaluator.resolve(reference))
-            {
-                pending.push(target);
-            }
-        }
-        parts
-    }
-
     fn made(&mut self, parts: &[&'s Map<String, Value>], name: &str, depth: u32) -> Vec<Value> {
         match kind(parts) {
             "object" => self.objects_of(parts, depth),
@@ -178,7 +158,7 @@ impl<'s> Filler<'s> {
 
     /// Objects that the schemas together accept, best first.
     fn objects(&mut self, schemas: &[&'s Value], depth: u32) -> Vec<Value> {
-        let parts = self.flatten(schemas);
+        let parts = self.evaluator.parts(schemas, 64);
         let mut found = self.objects_of(&parts, depth);
         let all: Vec<&Value> = schemas.to_vec();
         let holds = |this: &mut Self, value: &Value| {

@@ -218,19 +218,7 @@ impl<'s> Maker<'s> {
 
     /// A schema with what its local references and `allOf` add.
     fn parts(&mut self, schema: &'s Value) -> Vec<&'s Map<String, Value>> {
-        let mut parts: Vec<&'s Map<String, Value>> = Vec::new();
-        let mut pending = vec![schema];
-        while let Some(schema) = pending.pop() {
-            let Some(map) = schema.as_object() else { continue };
-            if parts.len() >= 16 || parts.iter().any(|part| std::ptr::eq(*part, map)) {
-                continue;
-            }
-            parts.push(map);
-            pending.extend(map.get("allOf").and_then(Value::as_array).into_iter().flatten().rev());
-            let reference = map.get("$ref").and_then(Value::as_str);
-            pending.extend(reference.and_then(|reference| self.evaluator.as_mut()?.resolve(reference)));
-        }
-        parts
+        self.evaluator.as_mut().map(|evaluator| evaluator.parts(&[schema], 16)).unwrap_or_default()
     }
 
     /// The types a property declares by itself.

@@ -12,5 +12,6 @@ mod tool;
 pub use fill::valid_arguments;
 pub use invalid::{EXTRA_KEY, InvalidCall, MAX_CALLS, invalid_calls};
 pub use names::{reads_by_name, takes_nothing, words};
+pub use parameters::text_parameters_of;
 pub use schema::{Admits, admits};
 pub use tool::{Class, Confidence, ToolClass, classify};

@@ -1,6 +1,6 @@
 //! The parameters of a tool that take free text, wherever its schema puts them.
 
-use serde_json::{Map, Value};
+use serde_json::Value;
 
 use super::{
     names::words,
@@ -43,6 +43,11 @@ pub(super) fn text_parameters(tool: &Tool) -> Vec<Parameter> {
     reader.found
 }
 
+/// The names of the parameters that take text: those that an override can name.
+pub fn text_parameters_of(tool: &Tool) -> Vec<String> {
+    text_parameters(tool).into_iter().map(|parameter| parameter.name).collect()
+}
+
 struct Reader<'s> {
     evaluator: Evaluator<'s>,
     found: Vec<Parameter>,
@@ -52,7 +57,7 @@ struct Reader<'s> {
 
 impl<'s> Reader<'s> {
     fn object(&mut self, schema: &'s Value, prefix: &str, nest: bool) {
-        for part in self.parts(schema) {
+        for part in self.evaluator.parts(&[schema], 16) {
             let Some(properties) = part.get("properties").and_then(Value::as_object) else { continue };
             for (name, property) in properties {
                 if self.found.len() >= MAX_PARAMETERS
@@ -70,7 +75,7 @@ impl<'s> Reader<'s> {
     }
 
     fn push(&mut self, prefix: &str, name: &str, property: &'s Value, list: bool) {
-        let parts = self.parts(property);
+        let parts = self.evaluator.parts(&[property], 16);
         let item = parts.iter().find_map(|part| part.get("items"));
         let text = |key: &str| {
             let own = parts.iter().find_map(|part| part.get(key)?.as_str());
@@ -93,7 +98,7 @@ impl<'s> Reader<'s> {
             return None;
         }
         self.looks -= 1;
-        let parts = self.parts(property);
+        let parts = self.evaluator.parts(&[property], 16);
         if parts.iter().any(|part| part.contains_key("enum") || part.contains_key("const")) {
             return None;
         }
@@ -122,22 +127,6 @@ impl<'s> Reader<'s> {
         answers.into_iter().next().or_else(|| {
             (has("object") || parts.iter().any(|part| part.contains_key("properties"))).then_some(Takes::Object)
         })
-    }
-
-    fn parts(&mut self, schema: &'s Value) -> Vec<&'s Map<String, Value>> {
-        let mut parts: Vec<&'s Map<String, Value>> = Vec::new();
-        let mut pending = vec![schema];
-        while let Some(schema) = pending.pop() {
-            let Some(map) = schema.as_object() else { continue };
-            if parts.len() >= 16 || parts.iter().any(|part| std::ptr::eq(*part, map)) {
-                continue;
-            }
-            parts.push(map);
-            pending.extend(map.get("allOf").and_then(Value::as_array).into_iter().flatten().rev());
-            let reference = map.get("$ref").and_then(Value::as_str);
-            pending.extend(reference.and_then(|reference| self.evaluator.resolve(reference)));
-        }
-        parts
     }
 }
 

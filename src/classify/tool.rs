@@ -140,7 +140,7 @@ pub fn classify(tool: &Tool, overrides: &BTreeMap<String, Override>) -> Class {
             && claim.confidence >= Confidence::Medium
     });
     let reason = if best.confidence == Confidence::Low {
-        format!("core only: {}; a guess, set its class in `tools.overrides` to include it", best.reason)
+        format!("core only: {}; a guess, which `tools.overrides` can correct", best.reason)
     } else {
         best.reason.clone()
     };
@@ -155,9 +155,9 @@ pub fn classify(tool: &Tool, overrides: &BTreeMap<String, Override>) -> Class {
 
 fn nothing_named(parameters: &[Parameter]) -> Class {
     let (kind, reason) = if parameters.is_empty() {
-        (ToolClass::Opaque, "core only: no parameter takes free text; set its class in `tools.overrides` to include it")
+        (ToolClass::Opaque, "core only: no parameter takes free text")
     } else {
-        let reason = "core only: it takes text, but no parameter names a path, URL, command, SQL or repository; set its class in `tools.overrides` to include it";
+        let reason = "core only: it takes text, but no parameter names a path, URL, command, SQL or repository; `tools.overrides` can correct that";
         (ToolClass::Text, reason)
     };
     Class { kind, confidence: Confidence::Low, reason: reason.to_owned(), parameter: None, secondary: None }

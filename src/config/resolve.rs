@@ -55,6 +55,7 @@ pub struct Resolved {
     pub(crate) catalog: Catalog,
     pub(crate) profiles: BTreeMap<String, Definition>,
     pub(crate) server_names: Vec<String>,
+    cwd: PathBuf,
 }
 
 impl Resolved {
@@ -73,17 +74,57 @@ impl Resolved {
                 ConfigError::at(&setting.origin, "`server` has neither `command` nor `url`").hinting(hint)
             }
             (None, Some(path)) => {
-                ConfigError::at_text(&path.display().to_string(), "names no server to grade").hinting(hint)
+                ConfigError::at_text(&file::shown(path, &self.cwd), "names no server to grade").hinting(hint)
             }
             (None, None) => ConfigError::new("there is no server to grade and no sealmark.yaml here").hinting(hint),
         })
     }
 
+    /// Whether the `ci` profile was taken because a CI job was detected.
+    pub fn profile_from_ci(&self) -> bool {
+        self.merged.origin_at(&["profile"]) == Origin::Ci
+    }
+
     /// The mistake of an override to a class that no parameter of the tool can carry (known once the tools are listed).
-    pub fn override_without_parameter(&self, tool: &str, class: &str) -> ConfigError {
+    /// `takes_text` are the parameters that could carry it.
+    pub fn override_without_parameter(&self, tool: &str, class: &str, takes_text: &[String]) -> ConfigError {
         let origin = self.merged.origin_at(&["tools", "overrides", tool, "class"]);
-        ConfigError::at(&origin, format!("`tools.overrides.{tool}`: no parameter of the tool can carry a {class}"))
-            .hinting(format!("name it: {{ class: {class}, params: {{ {class}: <parameter> }} }}"))
+        let named = self.settings.tools_overrides.get(tool).and_then(|set| set.params.get(class));
+        let message = match named {
+            Some(named) => {
+                format!(
+                    "`tools.overrides.{tool}`: the tool has no parameter {:?} that takes text",
+                    super::yaml::cut(named)
+                )
+            }
+            None => format!("`tools.overrides.{tool}`: no parameter of the tool can carry a {class}"),
+        };
+        let named_one = format!("{{ class: {class}, params: {{ {class}: <parameter> }} }}");
+        ConfigError::at(&origin, message).hinting(match takes_text {
+            [] => format!("none of its parameters takes text: give it the class opaque, or name one: {named_one}"),
+            names => format!("name one of {}: {named_one}", names.join(", ")),
+        })
+    }
+
+    /// What to say of patterns and overrides that matched no tool, once the tools (`listed`) are known.
+    pub fn unmatched(&self, excludes: &[String], overrides: &[String], listed: &[String]) -> Vec<String> {
+        let at = |path: &[&str]| match self.merged.origin_at(path) {
+            Origin::Default => String::new(),
+            origin => format!("{origin}: "),
+        };
+        let near = |word: &str| {
+            let near = super::suggest::suggest(word, listed.iter().map(String::as_str));
+            near.map(|near| format!(" Did you mean `{}`?", super::yaml::cut(near))).unwrap_or_default()
+        };
+        let excludes = excludes.iter().map(|pattern| {
+            let at = at(&["tools", "exclude"]);
+            format!("{at}`tools.exclude` {pattern:?} matches no tool that is listed.{}", near(pattern))
+        });
+        let overrides = overrides.iter().map(|tool| {
+            let at = at(&["tools", "overrides", tool, "class"]);
+            format!("{at}`tools.overrides.{tool}`: no tool of that name is listed.{}", near(tool))
+        });
+        excludes.chain(overrides).collect()
     }
 }
 
@@ -135,7 +176,8 @@ pub(crate) fn resolve_with(request: &Request, registry: Registry) -> Result<Reso
     let merged = Merged::of(&Layer::of(Rank::Profile, below).under(own), &catalog);
     let settings = settings(request, &merged, &catalog, profile, files.path, warnings)?;
     let server_names = server::names(&merged);
-    Ok(Resolved { settings, merged, catalog, profiles: files.profiles, server_names })
+    let cwd = request.cwd.clone();
+    Ok(Resolved { settings, merged, catalog, profiles: files.profiles, server_names, cwd })
 }
 
 /// The files of an invocation.

@@ -53,6 +53,12 @@ impl Part<'_> {
         if url.chars().any(|char| char.is_whitespace() || char.is_control()) {
             return Err(self.error("url", "holds a space or a control character").hinting(hint));
         }
+        // A part that a variable fills in, or that `config show` has hidden, is judged when it is known.
+        if !url.contains(['$', '{', '<'])
+            && let Err(error) = reqwest::Url::parse(url)
+        {
+            return Err(self.error("url", &format!("is no URL: {error}")).hinting(hint));
+        }
         Ok(())
     }
 

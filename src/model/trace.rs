@@ -1,6 +1,6 @@
 //! The trace: everything one run saw, as a log of events that judges read and `--record` writes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -12,6 +12,9 @@ use super::{
 
 /// The trace format's name, the first member of a recording.
 pub const SCHEMA: &str = "sealmark.trace/1";
+
+/// What a session was started for when all it is asked is the other era's handshake.
+pub const OTHER_ERA: &str = "other era";
 
 /// The variant of the act that says that the process of its session ends by itself, whatever it is sent.
 pub const ENDED_BY_ITSELF: &str = "ended-by-itself";
@@ -385,6 +388,13 @@ impl Trace {
     /// All events with their references.
     pub fn events(&self) -> impl Iterator<Item = (EventRef, &Event)> {
         self.events.iter().enumerate().map(|(at, event)| (EventRef(at as u32), event))
+    }
+
+    /// Sessions that only asked for the other era, and may have been ended before they had answered.
+    pub fn other_era_sessions(&self) -> BTreeSet<SessionId> {
+        let asks = |event: &&Event| matches!(&event.kind, EventKind::Started { purpose } if purpose == OTHER_ERA);
+        let sessions = self.events.iter().filter(asks).map(|event| event.session);
+        sessions.filter(|session| self.header.graded != Some(*session)).collect()
     }
 
     /// All acts with their ids.

@@ -201,13 +201,16 @@ impl Drive {
         self.work.as_ref().map(|work| Snapshot::take(&[(work.as_path(), "{sandbox}")]))
     }
 
-    /// Records what changed in the sandbox since `before`, on that act.
-    pub fn record_changes(&self, before: Option<&Snapshot>, act: ActId) {
-        let (Some(before), Some(after), Some(session)) = (before, self.snapshot(), &self.session) else { return };
-        for change in after.changes_since(before) {
-            let kind = EventKind::FileChanged { path: change.path, change: change.change.to_owned() };
-            self.recorder.push(session.id(), Some(act), kind);
+    /// Records what changed in the sandbox since `before`, on that act; returns what is there now.
+    pub fn record_changes(&self, before: Option<Snapshot>, act: ActId) -> Option<Snapshot> {
+        let after = self.snapshot()?;
+        if let (Some(before), Some(session)) = (before, &self.session) {
+            for change in after.changes_since(&before) {
+                let kind = EventKind::FileChanged { path: change.path, change: change.change.to_owned() };
+                self.recorder.push(session.id(), Some(act), kind);
+            }
         }
+        Some(after)
     }
 
     /// How long one call may take.

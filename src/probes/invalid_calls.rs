@@ -8,6 +8,7 @@ use crate::{
     classify::{InvalidCall, invalid_calls},
     model::{Role, Tool},
     session::Answer,
+    targets::Snapshot,
 };
 
 pub(super) const ID: &str = "invalid-calls";
@@ -34,6 +35,7 @@ pub(super) async fn drive(drive: &mut Drive) {
     let share = (MAX_CALLS / tools.len()).max(1);
     let mut left = MAX_CALLS;
     let mut hangs = 0;
+    let mut files = drive.snapshot();
     for (at, tool) in tools.iter().enumerate() {
         (drive.progress)(&format!("invalid calls, tool {} of {}", at + 1, tools.len()));
         let calls = invalid_calls(tool);
@@ -57,21 +59,26 @@ pub(super) async fn drive(drive: &mut Drive) {
         let calls = &calls[..calls.len().min(share).min(left)];
         left -= calls.len();
         let relist = tools.len() <= RELIST_TOOLS || at + 1 == tools.len();
-        hangs += usize::from(batch(drive, tool, at, calls, relist).await);
+        hangs += usize::from(batch(drive, (tool, at), calls, relist, &mut files).await);
     }
     if drive.usable() || drive.restart("after a crash").await {
         let call =
             InvalidCall { variant: "unknown-tool".to_owned(), arguments: json!({}), why: "no such tool".to_owned() };
         let tool = Tool { name: UNKNOWN_TOOL.to_owned(), raw: Value::Null, listed_in: crate::model::EventRef(0) };
-        batch(drive, &tool, tools.len(), &[call], true).await;
+        batch(drive, (&tool, tools.len()), &[call], true, &mut files).await;
     } else {
         drive.not_sent(ID, Role::Graded, Some(UNKNOWN_TOOL), "unknown-tool", "the server could not be started again");
     }
 }
 
 /// Sends one tool's calls back to back and waits for all of them. True when one hung.
-async fn batch(drive: &mut Drive, tool: &Tool, place: usize, calls: &[InvalidCall], relist: bool) -> bool {
-    let before = drive.snapshot();
+async fn batch(
+    drive: &mut Drive,
+    (tool, place): (&Tool, usize),
+    calls: &[InvalidCall],
+    relist: bool,
+    files: &mut Option<Snapshot>,
+) -> bool {
     let mut pending = Vec::new();
     let mut first = None;
     for (at, call) in calls.iter().enumerate() {
@@ -107,7 +114,7 @@ async fn batch(drive: &mut Drive, tool: &Tool, place: usize, calls: &[InvalidCal
         session.wait(relisting, within).await;
     }
     if let Some(first) = first {
-        drive.record_changes(before.as_ref(), first);
+        *files = drive.record_changes(files.take(), first);
     }
     let gone = !drive.usable();
     if gone {
@@ -115,6 +122,8 @@ async fn batch(drive: &mut Drive, tool: &Tool, place: usize, calls: &[InvalidCal
     }
     if !unanswered.is_empty() && (gone || hung) {
         replay(drive, tool, &unanswered).await;
+        // What the repetition did again must not be laid at the next tool's door.
+        *files = drive.snapshot();
     }
     hung
 }

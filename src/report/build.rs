@@ -1,6 +1,7 @@
 //! Verdicts and facts → [`RunResult`]: redacts and cuts every text once, so that renderers only escape.
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value;
 
 use super::{
     badge,
@@ -14,7 +15,7 @@ use crate::{
     classify::{self, Class, Confidence},
     grade::{self, Grade},
     judge::{Judged, JudgedPack},
-    model::{EventKind, EventRef, Line, Outcome, Role, Surface, Trace, Verdict, trace::Transport},
+    model::{EventKind, EventRef, Line, Outcome, Role, Surface, Tool, Trace, Verdict, trace::Transport},
     text::{Redactor, excerpt},
 };
 
@@ -102,7 +103,7 @@ pub fn build(trace: &Trace, surface: &Surface, judged: &[JudgedPack], facts: Fac
         packs: Packs(packs),
         coverage,
         badge: Badge::default(),
-        not_covered: not_covered(trace, &classes, facts.not_covered, redactor),
+        not_covered: not_covered(trace, surface, &classes, facts.not_covered, redactor),
         warnings: facts.warnings,
         interrupted: facts.interrupted,
         error,
@@ -219,29 +220,73 @@ fn coverage(trace: &Trace, surface: &Surface, packs: &[(String, PackResult)]) ->
     Coverage { tools_called_valid: called, tools, label: label.to_owned() }
 }
 
-fn not_covered(trace: &Trace, classes: &[(String, Class)], extra: Vec<String>, redactor: &Redactor) -> Vec<String> {
-    let mut lines: Vec<String> = classes
-        .iter()
-        .filter(|(tool, _)| !trace.header.excluded.contains(tool))
-        .map(|(tool, class)| {
-            let tool = excerpt(&redactor.apply(tool), 140);
-            let why = match class.confidence {
-                Confidence::Low => {
-                    excerpt(&redactor.apply(class.reason.strip_prefix("core only: ").unwrap_or(&class.reason)), EXCERPT)
-                }
-                _ => format!("its class is {}, and this version has no pack for it", class.kind.as_str()),
-            };
-            format!("tool \"{tool}\" is covered by the core checks only: {why}")
-        })
-        .collect();
-    for tool in &trace.header.excluded {
-        lines.push(format!("tool \"{}\" was left out by tools.exclude", excerpt(&redactor.apply(tool), 140)));
-    }
-    lines.extend(extra);
+/// What a renderer may cut comes last: the lines of tools, of which there can be thousands.
+fn not_covered(
+    trace: &Trace,
+    surface: &Surface,
+    classes: &[(String, Class)],
+    extra: Vec<String>,
+    redactor: &Redactor,
+) -> Vec<String> {
+    let mut lines = extra;
     if trace.header.transport == Transport::Stdio && trace.header.sandboxed {
         lines.push("The sandbox is a convention that the harness keeps, not a security boundary: a malicious server can leave it.".to_owned());
     }
     lines.push("Tools that a server lists only to clients declaring roots, sampling or elicitation are not seen: the harness declares none of them.".to_owned());
     lines.push("Prompts are listed and their text is scanned; prompts/get is never called.".to_owned());
+    let named = |tool: &str| excerpt(&redactor.apply(tool), 140);
+    let excluded = trace.header.excluded.iter();
+    lines.extend(excluded.map(|tool| format!("tool \"{}\" was left out by tools.exclude", named(tool))));
+    let by_tasks =
+        |tool: &&Tool| tool.raw.pointer("/execution/taskSupport").and_then(Value::as_str) == Some("required");
+    lines.extend(surface.tools.entries.iter().filter(by_tasks).map(|tool| {
+        format!("tool \"{}\" requires task-based execution, which the harness does not use", named(&tool.name))
+    }));
+    let probed = classes.iter().filter(|(tool, _)| !trace.header.excluded.contains(tool));
+    lines.extend(probed.map(|(tool, class)| {
+        let why = match class.confidence {
+            Confidence::Low => {
+                excerpt(&redactor.apply(class.reason.strip_prefix("core only: ").unwrap_or(&class.reason)), EXCERPT)
+            }
+            _ => format!("its class is {}, and this version has no pack for it", class.kind.as_str()),
+        };
+        format!("tool \"{}\" is covered by the core checks only: {why}", named(tool))
+    }));
     lines
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::model::trace::Header;
+
+    #[test]
+    fn gaps_that_every_run_has_come_before_the_lines_of_tools() {
+        let header = Header { sandboxed: true, excluded: vec!["admin".to_owned()], ..Header::default() };
+        let mut surface = Surface::default();
+        for raw in [json!({"name": "admin"}), json!({"name": "long", "execution": {"taskSupport": "required"}})] {
+            let name = raw["name"].as_str().unwrap().to_owned();
+            surface.tools.entries.push(Tool { name, raw, listed_in: EventRef(0) });
+        }
+        let classes: Vec<_> = (surface.tools.entries.iter())
+            .map(|tool| (tool.name.clone(), classify::classify(tool, &Default::default())))
+            .collect();
+        let trace = Trace::new(header);
+        let lines = not_covered(&trace, &surface, &classes, vec!["mine".to_owned()], &Redactor::new(&[], &[], true));
+        let starts: Vec<_> = lines.iter().map(|line| line.split(' ').take(3).collect::<Vec<_>>().join(" ")).collect();
+        assert_eq!(
+            starts,
+            [
+                "mine",
+                "The sandbox is",
+                "Tools that a",
+                "Prompts are listed",
+                "tool \"admin\" was",
+                "tool \"long\" requires",
+                "tool \"long\" is"
+            ]
+        );
+    }
 }

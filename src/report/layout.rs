@@ -142,7 +142,16 @@ impl Page {
                 self.blanks(fill);
                 column += text.width() + fill;
             }
-            let hang = indent + widths.iter().take(leading.len()).map(|width| width + 2).sum::<usize>();
+            let mut hang = indent + widths.iter().take(leading.len()).map(|width| width + 2).sum::<usize>();
+            // Where the page is too narrow for another column, the last cell stands below the others.
+            if hang + NARROWEST / 2 > self.width && last.width() + column > self.width {
+                let end = self.out.trim_end_matches(' ').len();
+                self.out.truncate(end);
+                self.out.push('\n');
+                hang = indent + 2;
+                column = hang;
+                self.blanks(hang);
+            }
             // A first row that starts further right (a cell was too wide) only means a shorter first row.
             let room = self.width.saturating_sub(hang.max(column)).max(NARROWEST / 2);
             for (number, text) in wrap(last, room).into_iter().enumerate() {
@@ -217,6 +226,15 @@ mod tests {
         let mut page = Page::new(80, true);
         page.item(0, "[PASS]", Tone::Good, "x");
         assert_eq!(page.finish(), "\u{1b}[32m[PASS]\u{1b}[0m x\n");
+    }
+
+    #[test]
+    fn a_last_column_without_room_stands_below() {
+        let mut page = Page::new(40, false);
+        let cell = |text: &str| (text.to_owned(), Tone::Plain);
+        let long = "one two three four five six seven eight";
+        page.table(2, 40, &[vec![cell("a_rather_long_name"), cell("opaque"), cell(long)]]);
+        assert_eq!(page.finish(), "  a_rather_long_name  opaque\n    one two three four five six seven\n    eight\n");
     }
 
     #[test]

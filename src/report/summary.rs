@@ -39,10 +39,17 @@ fn block(page: &mut Page, run: &RunResult, gate: &GateFacts) {
     if let Some(file) = run.stderr_file.as_ref().filter(|_| run.status == Status::Failed) {
         page.line(2, Tone::Plain, &format!("the server's stderr: {}", excerpt(file, SENTENCE)));
     }
-    cards(page, run);
-    rows(page, run);
-    fixes(page, run);
-    apart(page, run);
+    if run.status == Status::Failed {
+        page.gap();
+        if let Some(packs) = wording::not_reached(run) {
+            page.line(0, Tone::Faint, &packs);
+        }
+    } else {
+        cards(page, run);
+        rows(page, run);
+        fixes(page, run);
+        apart(page, run);
+    }
     list(page, "NOT COVERED", &run.not_covered, NOT_COVERED);
     list(page, "WARNINGS", &run.warnings, WARNINGS);
     page.gap();

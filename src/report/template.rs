@@ -1,7 +1,7 @@
 //! The user's own layout for text and Markdown. A template only reads: nothing a server wrote is ever interpreted.
 
 use handlebars::{
-    Context, Handlebars, Helper, HelperResult, Output, RenderContext, RenderErrorReason,
+    Context, Handlebars, Helper, HelperResult, Output, RenderContext, RenderErrorReason, TemplateErrorReason,
     template::{Template, TemplateElement},
 };
 use serde_json::{Map, Value, json};
@@ -30,8 +30,8 @@ pub fn check_template(name: &str, source: &str) -> Result<(), ReportError> {
 
 fn compile(name: &str, source: &str) -> Result<Template, ReportError> {
     let fail = |line: Option<usize>, reason: String| ReportError::Template { name: name.to_owned(), line, reason };
-    let template = Template::compile(source)
-        .map_err(|error| fail(error.pos().map(|(line, _)| line), terminal::line(&error.reason().to_string())))?;
+    let template =
+        Template::compile(source).map_err(|error| fail(error.pos().map(|(line, _)| line), syntax(error.reason())))?;
     refuse(&template).map_err(|(line, reason)| fail(Some(line), reason.to_owned()))?;
     Ok(template)
 }
@@ -73,6 +73,20 @@ pub(super) fn render(format: Format, runs: &[RunResult], name: &str, source: &st
     Ok(pages.join("\n"))
 }
 
+/// What is wrong with a template's syntax, in words; the parser's own list what its grammar could go on with.
+fn syntax(reason: &TemplateErrorReason) -> String {
+    match reason {
+        TemplateErrorReason::MismatchingClosedHelper(opened, closed) => {
+            format!("{{{{/{closed}}}}} closes {{{{#{opened}}}}}")
+        }
+        TemplateErrorReason::InvalidSyntax(said) if said.contains("helper_block_end") => {
+            "it cannot be read on from here: a {{#…}} block is not closed, or braces do not match".to_owned()
+        }
+        TemplateErrorReason::InvalidSyntax(_) => "it cannot be read on from here: check the braces".to_owned(),
+        other => terminal::line(&other.to_string()),
+    }
+}
+
 /// What a template may not do, with the line: write unescaped text, or define and call other templates (which can recurse).
 fn refuse(template: &Template) -> Result<(), (usize, &'static str)> {
     for (element, at) in template.elements.iter().zip(&template.mapping) {
@@ -102,13 +116,16 @@ fn json_helper(call: &Helper<'_>, special: &'static str, out: &mut dyn Output) -
     Ok(())
 }
 
-/// The report's fields, with `header`, `standardLabel`, `summary` and `packList` beside them.
+/// The report's fields, with `header`, `standardLabel`, `summary` and `packList` beside them, and the server's name and
+/// version also where the rest of what is known of it stands.
 fn context(run: &RunResult) -> Result<Value, ReportError> {
     let mut context = serde_json::to_value(run)?;
     if let Some(members) = context.as_object_mut() {
         nulls(members, &OPTIONAL);
+        let (name, version) = (json!(run.name), json!(run.version));
         if let Some(server) = members.get_mut("server").and_then(Value::as_object_mut) {
             nulls(server, &OPTIONAL_SERVER);
+            server.extend([("name".to_owned(), name), ("version".to_owned(), version)]);
         }
         members.insert("header".to_owned(), json!(wording::header(run)));
         members.insert("standardLabel".to_owned(), json!(wording::label(run)));
@@ -175,7 +192,7 @@ mod tests {
 
     #[test]
     fn fields_loops_and_conditions_work() {
-        let source = "{{! a comment }}{{server.transport}} {{standardLabel}} {{summary}}\n\
+        let source = "{{! a comment }}{{server.name}} {{server.transport}} {{standardLabel}} {{summary}}\n\
                       {{#each packList}}{{@index}} {{id}} {{#if letter}}{{letter}} {{fraction}}{{else}}{{reason}}{{/if}}\
                       {{#unless @last}};{{/unless}}\n{{#each checks}}  {{id}}={{verdict}}\n{{/each}}{{/each}}\
                       {{#each server.env}}{{@key}}={{this}}{{/each}}{{#if error}}never{{/if}}\n{{json coverage}}";
@@ -212,7 +229,12 @@ mod tests {
             assert_eq!(text(source).expect_err(source).to_string(), message);
         }
         let error = text("a\n{{#if name}}").expect_err("unclosed");
-        assert!(error.to_string().starts_with("template my.hbs:"), "{error}");
+        assert_eq!(
+            error.to_string(),
+            "template my.hbs:2: it cannot be read on from here: a {{#…}} block is not closed, or braces do not match"
+        );
+        let error = text("{{#if name}}{{/each}}").expect_err("mismatched");
+        assert_eq!(error.to_string(), "template my.hbs:1: {{/each}} closes {{#if}}");
         assert!(error.hint().is_some());
     }
 

@@ -102,6 +102,22 @@ fn the_summary() {
 }
 
 #[test]
+fn a_failed_run_says_why_once() {
+    let mut run = sample::failed();
+    run.packs = sample::clean().packs;
+    for (_, pack) in &mut run.packs.0 {
+        pack.status = crate::report::result::PackStatus::Inconclusive;
+        pack.reason = run.error.clone();
+        pack.checks.iter_mut().for_each(|check| check.summary = run.error.clone().unwrap_or_default());
+    }
+    for format in [Format::Text, Format::Summary] {
+        let out = rendered(format, std::slice::from_ref(&run), &options(Verbosity::Normal));
+        assert_eq!(out.matches("before it answered `initialize`").count(), 1, "{out}");
+        assert!(out.contains("PACK core  not graded: the run did not get this far"), "{out}");
+    }
+}
+
+#[test]
 fn a_provisional_letter_is_said_to_miss_an_a_gate() {
     let mut run = sample::clean();
     run.packs.0[0].1.provisional = true;

@@ -49,9 +49,16 @@ fn block(page: &mut Page, run: &RunResult, verbosity: Verbosity) {
     if verbosity > Verbosity::Quiet && run.status != Status::Failed {
         classification(page, run);
     }
-    for (id, pack) in &run.packs.0 {
+    if run.status == Status::Failed {
         page.gap();
-        self::pack(page, run, id, pack, verbosity);
+        if let Some(packs) = wording::not_reached(run) {
+            page.line(0, Tone::Faint, &packs);
+        }
+    } else {
+        for (id, pack) in &run.packs.0 {
+            page.gap();
+            self::pack(page, run, id, pack, verbosity);
+        }
     }
     if verbosity > Verbosity::Quiet {
         page.gap();

@@ -297,6 +297,12 @@ pub(super) fn ending(run: &RunResult) -> Option<String> {
     }
 }
 
+/// The packs that a failed run did not come to: their checks have no reason but the failure.
+pub(super) fn not_reached(run: &RunResult) -> Option<String> {
+    let packs: Vec<String> = run.packs.0.iter().map(|(id, _)| excerpt(id, NAME)).collect();
+    (!packs.is_empty()).then(|| format!("PACK {}  not graded: the run did not get this far", packs.join(", ")))
+}
+
 /// The packs of all runs, in registry order: the order in which the runs name them.
 pub(super) fn pack_columns(runs: &[RunResult]) -> Vec<&str> {
     let mut columns: Vec<&str> = Vec::new();

@@ -1,16 +1,18 @@
 //! One server from settings to a finished trace: targets up, session opened, probes driven, everything taken down.
 
 mod failure;
+mod fit;
 mod launch;
 mod prepare;
 
-use std::{collections::BTreeMap, ffi::OsString, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, path::Path, time::Duration};
 
 pub use failure::Failure;
+pub use fit::{Fit, Impossible};
 
 use crate::{
     config::{Settings, settings::ServerSettings},
-    model::{Header, Override, Trace, trace::Transport},
+    model::{Header, Trace, trace::Transport},
     packs,
     plan::Plan,
     probes::{Drive, Rights},
@@ -25,6 +27,8 @@ pub struct Outside {
     pub env: BTreeMap<OsString, OsString>,
     /// Called with what is going on.
     pub progress: std::rc::Rc<dyn Fn(&str)>,
+    /// Called with the directory of a sandbox that is to stay, as soon as it is there.
+    pub kept: std::rc::Rc<dyn Fn(&Path)>,
 }
 
 /// The facts of the sandbox for the report.
@@ -32,6 +36,8 @@ pub struct Outside {
 pub struct SandboxReport {
     /// Whether there was one.
     pub used: bool,
+    /// Its real path.
+    pub dir: Option<String>,
     /// Its real path, when it was kept.
     pub kept: Option<String>,
     /// Names of inherited variables.
@@ -53,6 +59,8 @@ pub struct Finished {
     pub sandbox: SandboxReport,
     /// Values that must not be printed.
     pub secrets: Vec<String>,
+    /// What the configuration says of tools, held against those that are listed.
+    pub fit: Fit,
 }
 
 /// Runs the plan against one server. Ends within the sum of the bounds, whatever the server does.
@@ -70,31 +78,58 @@ pub async fn run(
     let mut report = SandboxReport { used: wants_sandbox && !launched, ..SandboxReport::default() };
     let sandbox = match wants_sandbox.then(|| Sandbox::create(&settings.sandbox)).transpose() {
         Ok(sandbox) => sandbox,
-        Err(error) => return finish(recorder, Some(Failure::harness(&error)), report, Vec::new()),
+        Err(error) => {
+            let failure = Failure::harness(&error).with_hint(error.hint());
+            return finish(recorder, Some(failure), report, Vec::new(), Fit::default());
+        }
     };
     if let Some(sandbox) = &sandbox {
+        if settings.sandbox.keep {
+            (outside.kept)(sandbox.dir());
+        }
         recorder.header(|header| {
             header.placeholders.extend(sandbox.placeholders());
             header.placeholders.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
         });
     }
     let mut secrets = settings.secrets.clone();
-    let failure =
-        drive(server, settings, plan, outside, recorder, &tokens, sandbox.as_ref(), &mut report, &mut secrets).await;
+    let mut fit = Fit::default();
+    let failure = drive(
+        server,
+        settings,
+        plan,
+        outside,
+        recorder,
+        &tokens,
+        sandbox.as_ref(),
+        &mut report,
+        &mut secrets,
+        &mut fit,
+    )
+    .await;
     if let Some(sandbox) = sandbox {
+        report.dir = Some(sandbox.dir().display().to_string());
         if settings.sandbox.keep {
             report.kept = Some(sandbox.keep().display().to_string());
         } else {
             (outside.progress)("removing the sandbox");
-            report.not_removed = sandbox.remove().err();
+            // Beside the other servers, and where a signal is still heard.
+            let removal = tokio::task::spawn_blocking(move || sandbox.remove());
+            report.not_removed = removal.await.unwrap_or_else(|defect| Err(defect.to_string())).err();
         }
     }
-    finish(recorder, failure, report, secrets)
+    finish(recorder, failure, report, secrets, fit)
 }
 
-fn finish(recorder: &Recorder, failure: Option<Failure>, sandbox: SandboxReport, secrets: Vec<String>) -> Finished {
+fn finish(
+    recorder: &Recorder,
+    failure: Option<Failure>,
+    sandbox: SandboxReport,
+    secrets: Vec<String>,
+    fit: Fit,
+) -> Finished {
     recorder.header(|header| header.failure = failure.as_ref().map(|failure| failure.message.clone()));
-    Finished { trace: recorder.take(), failure, sandbox, secrets }
+    Finished { trace: recorder.take(), failure, sandbox, secrets, fit }
 }
 
 fn header(server: &ServerSettings, settings: &Settings, plan: &Plan, tokens: &Tokens) -> Header {
@@ -118,11 +153,7 @@ fn header(server: &ServerSettings, settings: &Settings, plan: &Plan, tokens: &To
         canaries: transport != Transport::Http,
         packs: plan.packs.iter().map(|pack| pack.id.to_owned()).collect(),
         settings: plan.settings.clone(),
-        overrides: settings
-            .tools_overrides
-            .iter()
-            .map(|(tool, set)| (tool.clone(), Override { class: set.class.clone(), params: set.params.clone() }))
-            .collect(),
+        overrides: fit::overrides(settings),
         placeholders: tokens.placeholders(),
         ..Header::default()
     }
@@ -139,6 +170,7 @@ async fn drive(
     sandbox: Option<&Sandbox>,
     report: &mut SandboxReport,
     secrets: &mut Vec<String>,
+    fit: &mut Fit,
 ) -> Option<Failure> {
     let prepared = match prepare::prepare(server, outside, tokens, sandbox) {
         Ok(prepared) => prepared,
@@ -176,7 +208,7 @@ async fn drive(
                     other.settle().await;
                 }
             };
-            tokio::join!(settle, probe(plan, settings, &mut state));
+            tokio::join!(settle, probe(plan, settings, &mut state, fit));
             // Nobody judges how it ends, and waiting for its own exit costs more than the grading: it is ended at once.
             // An HTTP session is ended as the protocol asks.
             match state.session.take() {
@@ -189,15 +221,21 @@ async fn drive(
         Err(failure) => Some(Failure::start(failure)),
     };
     match launched {
-        Some(launched) => {
+        Some(mut launched) => {
+            let ended = launched.ended();
             let stderr = launched.stop().await;
-            failure.map(|failure| failure.with_stderr(stderr))
+            failure
+                .map(|failure| match ended {
+                    Some(how) => failure.of_ended(&how),
+                    None => failure,
+                })
+                .map(|failure| failure.with_stderr(stderr))
         }
         None => failure,
     }
 }
 
-async fn probe(plan: &Plan, settings: &Settings, state: &mut Drive) {
+async fn probe(plan: &Plan, settings: &Settings, state: &mut Drive, fit: &mut Fit) {
     let deadline = tokio::time::Instant::now() + settings.timeout_pack;
     for probe in &plan.probes {
         let Some(drive) = probe.drive else { continue };
@@ -216,49 +254,21 @@ async fn probe(plan: &Plan, settings: &Settings, state: &mut Drive) {
             state.excluded = excluded(settings, state);
             let excluded = state.excluded.clone();
             state.recorder.header(|header| header.excluded = excluded);
+            *fit = fit::fit(settings, &state.surface.tools.entries);
+            if fit.impossible.is_some() {
+                return;
+            }
         }
     }
 }
 
 fn excluded(settings: &Settings, state: &Drive) -> Vec<String> {
     let names = state.surface.tools.entries.iter().map(|tool| &tool.name);
-    names.filter(|name| settings.tools_exclude.iter().any(|pattern| matches_pattern(pattern, name))).cloned().collect()
-}
-
-/// `*` matches any run of characters, everything else itself.
-fn matches_pattern(pattern: &str, name: &str) -> bool {
-    let mut parts = pattern.split('*');
-    let Some(mut rest) = name.strip_prefix(parts.next().unwrap_or_default()) else { return false };
-    let parts: Vec<_> = parts.collect();
-    let Some((last, middle)) = parts.split_last() else { return rest.is_empty() };
-    for part in middle {
-        let Some(at) = rest.find(part) else { return false };
-        rest = &rest[at + part.len()..];
-    }
-    rest.ends_with(last)
+    names
+        .filter(|name| settings.tools_exclude.iter().any(|pattern| fit::matches_pattern(pattern, name)))
+        .cloned()
+        .collect()
 }
 
 /// How long a launched server may take to end after its stdin was closed.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(500);
-
-#[cfg(test)]
-mod tests {
-    use super::matches_pattern;
-
-    #[test]
-    fn a_pattern_matches_whole_names() {
-        for (pattern, name, matches) in [
-            ("admin_*", "admin_drop", true),
-            ("admin_*", "my_admin_drop", false),
-            ("*_raw", "read_raw", true),
-            ("*_raw", "read_raw2", false),
-            ("a*b*c", "a1b2c", true),
-            ("a*b*c", "acb", false),
-            ("exact", "exact", true),
-            ("exact", "exactly", false),
-            ("*", "", true),
-        ] {
-            assert_eq!(matches_pattern(pattern, name), matches, "{pattern} on {name}");
-        }
-    }
-}

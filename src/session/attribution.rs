@@ -2,6 +2,8 @@
 
 use serde_json::Value;
 
+use super::parse::string_end;
+
 /// Bytes at either end that are searched.
 const END: usize = super::frame::END;
 
@@ -81,17 +83,6 @@ fn scalar(text: &[u8]) -> Option<(Value, &[u8])> {
         end
     };
     Some((serde_json::from_slice(text.get(..end)?).ok()?, &text[end..]))
-}
-
-fn string_end(text: &[u8], start: usize) -> Option<usize> {
-    let mut at = start + 1;
-    loop {
-        at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text[at] == b'"' {
-            return Some(at + 1);
-        }
-        at += 2;
-    }
 }
 
 fn find(text: &[u8], what: &[u8]) -> Option<usize> {

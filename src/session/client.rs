@@ -3,6 +3,7 @@
 use std::{future::pending as never, time::Duration};
 
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::{
     answer::{Answer, Pending, Reply},
@@ -36,6 +37,8 @@ pub struct Session {
     word: Option<String>,
     last: Option<ActId>,
     reported: bool,
+    /// Until when the output of a crashed server is read.
+    aftermath: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -74,6 +77,7 @@ impl Session {
             word: None,
             last: None,
             reported: false,
+            aftermath: None,
         })
     }
 
@@ -413,7 +417,10 @@ impl Session {
                 false
             }
         };
-        let last = tokio::time::timeout(if crashed { AFTERMATH } else { Duration::ZERO }, pending.arrived()).await;
+        // One moment for all that waits: a crash with many open calls must not cost it many times.
+        let until =
+            if crashed { *self.aftermath.get_or_insert_with(|| Instant::now() + AFTERMATH) } else { Instant::now() };
+        let last = tokio::time::timeout_at(until, pending.arrived()).await;
         match last {
             Ok(Some(reply)) => Answer::Reply(reply),
             Ok(None) => self.lost(&pending).await,

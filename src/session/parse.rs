@@ -80,7 +80,7 @@ fn mend(text: &[u8]) -> Option<Vec<u8>> {
 }
 
 /// The index behind the closing quote of the string that opens at `start`.
-fn string_end(text: &[u8], start: usize) -> Option<usize> {
+pub(super) fn string_end(text: &[u8], start: usize) -> Option<usize> {
     let mut at = start + 1;
     loop {
         at += memchr::memchr2(b'"', b'\\', text.get(at..)?)?;

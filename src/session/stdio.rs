@@ -266,6 +266,8 @@ async fn read(mut stdout: ChildStdout, lines: Arc<Mutex<Lines>>, inbox: Inbox, q
             inbox.close(Ended::Runaway(limit));
             return;
         }
+        // One read of a pipe can hold thousands of lines; the bounds of everything else go on meanwhile.
+        tokio::task::yield_now().await;
     }
     if let Some(frame) = { lock(&lines).end() } {
         inbox.accept(frame, &Source::default());

@@ -65,6 +65,23 @@ impl<'s> Evaluator<'s> {
         if pointer.is_empty() { Some(self.root) } else { self.root.pointer(pointer) }
     }
 
+    /// The schemas with everything that applies beside them for sure: references and `allOf`, without branches. At most `limit`.
+    pub(in super::super) fn parts(&mut self, schemas: &[&'s Value], limit: usize) -> Vec<&'s Map<String, Value>> {
+        let mut parts: Vec<&'s Map<String, Value>> = Vec::new();
+        let mut pending: Vec<&'s Value> = schemas.iter().rev().copied().collect();
+        while let Some(schema) = pending.pop() {
+            let Some(map) = schema.as_object() else { continue };
+            if parts.len() >= limit || parts.iter().any(|part| std::ptr::eq(*part, map)) {
+                continue;
+            }
+            parts.push(map);
+            pending.extend(map.get("allOf").and_then(Value::as_array).into_iter().flatten().rev());
+            let reference = map.get("$ref").and_then(Value::as_str);
+            pending.extend(reference.and_then(|reference| self.resolve(reference)));
+        }
+        parts
+    }
+
     fn references_are_plain(&mut self) -> bool {
         let (root, steps) = (self.root, &mut self.steps);
         *self.plain_references.get_or_insert_with(|| {

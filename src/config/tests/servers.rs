@@ -303,10 +303,28 @@ fn an_override_is_read_and_its_late_mistake_names_its_line() {
         Case::yaml("tools:\n  overrides:\n    read.it: { class: path, params: { path: where } }\n").resolve();
     assert_eq!(resolved.settings.tools_overrides["read.it"].class, "path");
     assert_eq!(resolved.settings.tools_overrides["read.it"].params["path"], "where");
-    let error = resolved.override_without_parameter("read.it", "path");
+    let error = resolved.override_without_parameter("read.it", "path", &["from".to_owned()]);
     assert_eq!(
         error.to_string(),
-        "sealmark.yaml:3: `tools.overrides.read.it`: no parameter of the tool can carry a path"
+        "sealmark.yaml:3: `tools.overrides.read.it`: the tool has no parameter \"where\" that takes text"
     );
-    assert_eq!(error.hint(), Some("name it: { class: path, params: { path: <parameter> } }"));
+    assert_eq!(error.hint(), Some("name one of from: { class: path, params: { path: <parameter> } }"));
+    let unnamed = Case::yaml("tools:\n  overrides:\n    add: { class: path }\n").resolve();
+    let error = unnamed.override_without_parameter("add", "path", &[]);
+    assert_eq!(error.to_string(), "sealmark.yaml:3: `tools.overrides.add`: no parameter of the tool can carry a path");
+    assert!(error.hint().is_some_and(|hint| hint.contains("opaque")), "{error:?}");
+}
+
+#[test]
+fn patterns_and_overrides_that_match_nothing_are_pointed_out() {
+    let yaml = "tools:\n  exclude: [admin_*, ad]\n  overrides:\n    ecco: { class: text }\n";
+    let words = |words: &[&str]| words.iter().map(|word| (*word).to_owned()).collect::<Vec<_>>();
+    let said = Case::yaml(yaml).resolve().unmatched(&words(&["admin_*"]), &words(&["ecco"]), &words(&["add", "echo"]));
+    assert_eq!(
+        said,
+        [
+            "sealmark.yaml:2: `tools.exclude` \"admin_*\" matches no tool that is listed.",
+            "sealmark.yaml:4: `tools.overrides.ecco`: no tool of that name is listed. Did you mean `echo`?",
+        ]
+    );
 }

@@ -146,13 +146,17 @@ impl Place<'_> {
     }
 }
 
-/// Every place where a canary came back, each kind once, in the order of our requests.
+/// Every place where a canary came back, each kind once, in order of appearance. A session that asks for the other era
+/// comes last and counts only where it says something new: how far it gets before it is ended is a matter of milliseconds.
 fn places<'t>(view: &View<'t>) -> Vec<Place<'t>> {
     let mut carried: BTreeSet<(SessionId, TokenKind)> = BTreeSet::new();
     let mut sent = BTreeMap::new();
     let mut known: BTreeMap<_, usize> = BTreeMap::new();
     let mut found: Vec<Place<'t>> = Vec::new();
-    for (at, event) in view.trace.events() {
+    let aside = view.trace.other_era_sessions();
+    let is_aside = |event: &Event| aside.contains(&event.session);
+    let events = view.trace.events().filter(|(_, event)| !is_aside(event));
+    for (at, event) in events.chain(view.trace.events().filter(|(_, event)| is_aside(event))) {
         if let EventKind::Sent { carries, .. } = &event.kind {
             // Our own bytes came first: what they carried proves nothing from here on.
             carried.extend(carries.iter().map(|token| (event.session, *token)));
@@ -166,7 +170,7 @@ fn places<'t>(view: &View<'t>) -> Vec<Place<'t>> {
             let (rule, probe, words) = place(event, act);
             let key = (rule, words.clone(), act.and_then(|act| act.tool.as_deref()), hit.token, hit.encoding);
             match known.get(&key) {
-                Some(index) => found[*index].times += 1,
+                Some(index) => found[*index].times += usize::from(!is_aside(event)),
                 None => {
                     known.insert(key, found.len());
                     let sent = event.act.and_then(|act| sent.get(&act).copied());
@@ -487,6 +491,18 @@ mod tests {
         );
         assert_eq!(judgement.evidence[0].tool.as_deref(), Some("get-env"));
         assert_eq!(judgement.evidence[0].rule, "secret.searched");
+    }
+
+    #[test]
+    fn how_far_the_other_eras_session_got_changes_no_word() {
+        let other = |run: Run| run.aside(1, EventKind::Started { purpose: crate::model::trace::OTHER_ERA.to_owned() });
+        let noise = |run: Run, hits| run.aside(1, EventKind::Noise { line: Payload::Text(String::new()), hits });
+        let calls = |run: Run| run.invalid("echo").reply(vec![]).bare("get-env").reply(vec![]);
+        let (short, long) = (calls(other(Run::new())), calls(noise(other(Run::new()), vec![])));
+        let (short, long) = (short.judged(Verdict::Pass), long.judged(Verdict::Pass));
+        assert_eq!((&short.summary, &short.evidence.last()), (&long.summary, &long.evidence.last()));
+        // A leak that is seen there and nowhere else is one all the same.
+        calls(noise(other(Run::new()), canary())).judged(Verdict::Fail);
     }
 
     #[test]

@@ -21,7 +21,9 @@ pub static CHECK: Check = Check {
                every member name of their input and output schemas, annotations, icons and `_meta`, prompts with their \
                arguments, resources and resource templates, the server's instructions and its `serverInfo`. It looks for \
                characters that hide or drive a terminal, for encoded payloads and for orders that no honest description \
-               gives. No tool is called, and no language model takes part.",
+               gives. Before words are compared they are folded: case, width, look-alike letters, accents, markup inside words and \
+               invisible characters do not hide an order, and base64 or hexadecimal is decoded and read as well. Names are read \
+               as words. No tool is called, and no language model takes part.",
         why: "A model obeys a description as readily as it obeys you, and most clients show you a shortened description or \
               none. One sentence in a tool you never call can make the model read your keys, send a copy of your mail or \
               use another server's tools against you, and tell you nothing about it.",
@@ -261,18 +263,18 @@ mod tests {
 
     #[test]
     fn texts_outside_of_tools_count_too() {
-        let add: &dyn Fn(&mut Surface) = &|surface| surface.instructions = Some(ORDER.to_owned());
-        let changes: [(&str, &dyn Fn(&mut Surface)); 5] = [
-            ("server instructions", add),
-            ("serverInfo title", &|surface| surface.server_info = Some(json!({"name": "x", "title": ORDER}))),
-            ("prompt /arguments/description", &|surface| {
+        type Change = fn(&mut Surface);
+        let changes: [(&str, Change); 5] = [
+            ("server instructions", |surface| surface.instructions = Some(ORDER.to_owned())),
+            ("serverInfo title", |surface| surface.server_info = Some(json!({"name": "x", "title": ORDER}))),
+            ("prompt /arguments/description", |surface| {
                 let prompt = json!({"name": "p", "arguments": [{"name": "a", "description": ORDER}]});
                 surface.prompts.entries.push((EventRef(8), prompt));
             }),
-            ("resource uri", &|surface| {
+            ("resource uri", |surface| {
                 surface.resources.entries.push((EventRef(9), json!({"uri": format!("x:{ORDER}")})));
             }),
-            ("resource template description", &|surface| {
+            ("resource template description", |surface| {
                 surface.templates.entries.push((EventRef(9), json!({"name": "t", "description": ORDER})));
             }),
         ];

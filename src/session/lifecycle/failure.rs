@@ -61,70 +61,98 @@ pub(super) fn again(session: Session, reason: String) -> StartFailure {
     StartFailure { reason, hint: None, exit: None, stderr }
 }
 
+/// What an endpoint that shook no hands did instead.
+#[derive(Debug)]
+pub(super) enum Instead {
+    /// The request did not get through, or its answer did not.
+    Fault(Fault),
+    /// An answer that is a message and no handshake.
+    Refused(String),
+    /// An answer that is no message.
+    Unreadable(String),
+    /// Nothing.
+    Silent,
+}
+
 /// An endpoint that shook no hands, seen from the act that settles it.
 pub(super) fn of_endpoint(
     recorder: &Recorder,
     act: ActId,
-    fault: Option<Fault>,
-    refusal: Option<String>,
+    url: &str,
+    instead: Instead,
     waited: Duration,
 ) -> StartFailure {
     let (status, headers) = response(recorder, act).unwrap_or_default();
     let header = |name: &str| headers.iter().find(|(key, _)| key == name).map(|(_, value)| shortened(value));
+    let at = address(url);
     let old = "a server that only speaks the old HTTP+SSE transport (2024-11-05) is not supported";
-    let (reason, hint) = match (fault, status) {
-        (Some(Fault::NotSent(why)), _) => unreachable(&why),
-        (Some(Fault::Broken(why)), _) => {
-            (format!("the connection broke before the endpoint had answered: {}", shortened(&why)), None)
-        }
-        (None, 401 | 403) => (
-            format!("the endpoint wants credentials: it answered HTTP {status}"),
-            Some("give them with --bearer TOKEN or --header 'Name: value'".to_owned()),
+    let path = format!("check the path, often /mcp; {old}");
+    let (reason, hint) = match (instead, status) {
+        (_, 429) => (
+            format!("{at} answers to fewer requests than it got: HTTP 429"),
+            "wait, or raise its limit for this client".to_owned(),
         ),
-        (None, 300..=399) => (
+        (Instead::Fault(Fault::NotSent(why)), _) => unreachable(&at, &why),
+        (Instead::Fault(Fault::Broken(why)), _) => (
+            format!("{at} broke the connection before it had answered: {}", shortened(&why)),
+            if url.starts_with("https:") {
+                "look at the server's own log"
+            } else {
+                "look at the server's own log; an endpoint that speaks TLS needs an https:// address"
+            }
+            .to_owned(),
+        ),
+        (_, 401 | 403) => (
+            format!("{at} wants credentials: it answered HTTP {status}"),
+            "give them with --bearer TOKEN or --header 'Name: value'".to_owned(),
+        ),
+        (_, 300..=399) => (
             match header("location") {
-                Some(location) => format!("the endpoint redirects to {location} (HTTP {status})"),
-                None => format!("the endpoint redirects (HTTP {status})"),
+                Some(location) => format!("{at} redirects to {location} (HTTP {status})"),
+                None => format!("{at} redirects (HTTP {status})"),
             },
-            Some("give the address it redirects to; redirects are not followed".to_owned()),
+            "give the address it redirects to; redirects are not followed".to_owned(),
         ),
-        (None, 404) if !is_json(&header("content-type")) => (
-            "there is no MCP endpoint at this address: it answered HTTP 404".to_owned(),
-            Some(format!("check the path, often /mcp; {old}")),
+        (Instead::Refused(why), _) => (
+            if status == 200 { why } else { format!("{why} (HTTP {status})") },
+            if status == 400 { old.to_owned() } else { "look at the server's own log".to_owned() },
         ),
-        (None, 405) => (
-            "the address does not take POST requests: it answered HTTP 405".to_owned(),
-            Some(format!("check the path, often /mcp; {old}")),
-        ),
-        (None, 500..=599) => {
-            (format!("the endpoint failed: it answered HTTP {status}"), Some("look at the server's own log".to_owned()))
+        (_, 404) => (format!("there is no MCP endpoint at {at}: it answered HTTP 404"), path),
+        (_, 405) => (format!("{at} does not take POST requests: it answered HTTP 405"), path),
+        (_, 500..=599) => {
+            (format!("{at} failed: it answered HTTP {status}"), "look at the server's own log".to_owned())
         }
-        (None, 200..=299) if header("content-type").is_some_and(|kind| kind.starts_with("text/html")) => (
-            "the address answers with a web page, not with MCP".to_owned(),
-            Some("check the path, often /mcp".to_owned()),
+        (_, 200..=299) if header("content-type").is_some_and(|kind| kind.starts_with("text/html")) => {
+            (format!("{at} answers with a web page, not with MCP"), "check the path, often /mcp".to_owned())
+        }
+        (Instead::Unreadable(why), 400) => (
+            format!("{at} did not properly answer `initialize`: {why}"),
+            format!("{path}; an endpoint that speaks TLS needs an https:// address"),
         ),
-        (None, 0) => (
-            format!("the endpoint did not answer within {}", seconds(waited)),
-            Some("if it only answers slowly, raise --connect-timeout".to_owned()),
+        (Instead::Unreadable(why), _) => (format!("{at} did not properly answer `initialize`: {why}"), path),
+        (Instead::Silent, 0) => (
+            format!("{at} did not answer within {}", seconds(waited)),
+            "if it only answers slowly, raise --connect-timeout".to_owned(),
         ),
-        (None, 400) => (with_status(refusal, status), Some(old.to_owned())),
-        (None, _) => (with_status(refusal, status), None),
+        (Instead::Silent, _) => (
+            format!("{at} did not answer `initialize` (HTTP {status})"),
+            "if it only answers slowly, raise --connect-timeout".to_owned(),
+        ),
     };
-    StartFailure { reason, hint, exit: None, stderr: String::new() }
+    StartFailure { reason, hint: Some(hint), exit: None, stderr: String::new() }
 }
 
-fn with_status(refusal: Option<String>, status: u16) -> String {
-    match refusal {
-        Some(refusal) => format!("{refusal} (HTTP {status})"),
-        None => format!("the endpoint did not answer `initialize` (HTTP {status})"),
-    }
+/// The address without what may be secret in it.
+fn address(url: &str) -> String {
+    let Ok(mut url) = reqwest::Url::parse(url) else { return "the endpoint".to_owned() };
+    // Only a URL without a host refuses these, and that has no secrets there.
+    let _ = url.set_username("").and_then(|()| url.set_password(None));
+    url.set_query(None);
+    url.set_fragment(None);
+    shortened(url.as_str())
 }
 
-fn is_json(kind: &Option<String>) -> bool {
-    kind.as_deref().is_some_and(|kind| kind.starts_with("application/json"))
-}
-
-fn unreachable(why: &str) -> (String, Option<String>) {
+fn unreachable(at: &str, why: &str) -> (String, String) {
     let lower = why.to_lowercase();
     let hint = if lower.contains("refused") {
         "start the server first, or let sealmark start it with --start"
@@ -135,7 +163,7 @@ fn unreachable(why: &str) -> (String, Option<String>) {
     } else {
         "check the address and the network"
     };
-    (format!("the endpoint cannot be reached: {}", shortened(why)), Some(hint.to_owned()))
+    (format!("{at} cannot be reached: {}", shortened(why)), hint.to_owned())
 }
 
 /// The first response that belongs to an act.

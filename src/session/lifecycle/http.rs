@@ -5,9 +5,11 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::{
-    Discovery, Initialization, Opened, OtherEra, discover, discovered, failure, initialize, initialized, modern,
-    outcome, patience, replies,
+    Discovery, Initialization, Opened, OtherEra, discover, discovered,
+    failure::{self, Instead},
+    initialize, initialized, modern, outcome, patience, replies,
 };
+use crate::model::trace::OTHER_ERA;
 use crate::session::{Bounds, HttpTarget, Link, Recorder, Session, StartFailure, Tokens, answer::Answer, inbox::Fault};
 
 /// How long `server/discover` alone may take, at most.
@@ -30,7 +32,8 @@ pub(super) async fn open(
     let fault = key.as_deref().and_then(|key| session.fault_of(key));
     if matches!(fault, Some(Fault::NotSent(_))) || matches!(status, 401 | 403 | 300..=399) {
         session.kill();
-        return Err(failure::of_endpoint(recorder, act, fault, None, began.elapsed()));
+        let instead = fault.map_or(Instead::Silent, Instead::Fault);
+        return Err(failure::of_endpoint(recorder, act, &target.url, instead, began.elapsed()));
     }
     if let Answer::Reply(reply) = &answer
         && let Discovery::Modern(revision) = discovered(recorder, reply)
@@ -38,7 +41,7 @@ pub(super) async fn open(
         modern(recorder, &mut session, revision);
         let until = patience(began, began.elapsed(), bounds);
         // What cannot be opened a second time has no other era to report.
-        let other = match Session::open(&link, "other era", recorder, tokens, bounds).await {
+        let other = match Session::open(&link, OTHER_ERA, recorder, tokens, bounds).await {
             Ok(mut session) => {
                 let pending = initialize(recorder, &mut session, "initialize-other-era").await;
                 Some(OtherEra { session, pending, until, recorder: recorder.clone() })
@@ -59,17 +62,23 @@ pub(super) async fn open(
     let pending = initialize(recorder, &mut session, "initialize").await;
     let (act, key) = (pending.act(), pending.key());
     let within = bounds.connect.saturating_sub(began.elapsed());
-    let refusal = match session.wait(pending, within).await {
+    let instead = match session.wait(pending, within).await {
         Answer::Reply(reply) => match replies::initialization(&reply, &outcome(recorder, &reply)) {
             Initialization::Done { revision, word } => {
                 initialized(recorder, &mut session, revision, word).await;
                 return Ok(Opened { graded: session, other: None });
             }
-            Initialization::Refused(why) => Some(why),
+            Initialization::Refused(why) => Instead::Refused(why),
+            Initialization::Unreadable(why) => Instead::Unreadable(why),
         },
-        _ => None,
+        _ => Instead::Silent,
     };
     let fault = key.as_deref().and_then(|key| session.fault_of(key));
+    let instead = match (fault, unknown) {
+        (Some(fault), _) => Instead::Fault(fault),
+        (None, Some(unknown)) => Instead::Refused(unknown),
+        (None, None) => instead,
+    };
     session.kill();
-    Err(failure::of_endpoint(recorder, act, fault, unknown.or(refusal), began.elapsed()))
+    Err(failure::of_endpoint(recorder, act, &target.url, instead, began.elapsed()))
 }

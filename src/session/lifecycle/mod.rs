@@ -105,8 +105,10 @@ pub async fn reopen(
             session.notify(act, "notifications/initialized", Value::Null).await;
             Ok(session)
         }
-        Some(Initialization::Refused(why)) => Err(failure::again(session, why)),
-        None => Err(failure::again(session, "the server did not shake hands again".to_owned())),
+        other => {
+            let why = other.and_then(|read| read.refusal());
+            Err(failure::again(session, why.unwrap_or_else(|| "the server did not shake hands again".to_owned())))
+        }
     }
 }
 

@@ -28,8 +28,21 @@ pub(super) enum Initialization {
         /// The revision as the server spelled it.
         word: String,
     },
-    /// No handshake, and why not.
+    /// A message that is no handshake, and why not.
     Refused(String),
+    /// No message at all.
+    Unreadable(String),
+}
+
+impl Initialization {
+    /// Why there is no handshake.
+    pub(super) fn refusal(&self) -> Option<String> {
+        match self {
+            Self::Done { .. } => None,
+            Self::Refused(why) => Some(why.clone()),
+            Self::Unreadable(why) => Some(format!("`initialize` was not properly answered: {why}")),
+        }
+    }
 }
 
 /// The error codes that only modern servers use.
@@ -80,7 +93,7 @@ pub(super) fn initialization(reply: &Reply, outcome: &Outcome) -> Initialization
             let code = code.map_or("without a code".to_owned(), |code| code.to_string());
             refused(format!("the server refused `initialize`: error {code}: {}", shortened(message)))
         }
-        Outcome::Malformed { why } => refused(format!("`initialize` was not properly answered: {}", shortened(why))),
+        Outcome::Malformed { why } => Initialization::Unreadable(shortened(why)),
         Outcome::Result { .. } => {
             let result = reply.value.as_ref().and_then(|value| value.get("result")).unwrap_or(&Value::Null);
             match result.get("protocolVersion") {

@@ -9,7 +9,7 @@ use super::{
     outcome, patience, replies,
 };
 use crate::{
-    model::{Era, Revision},
+    model::{Era, Revision, trace::OTHER_ERA},
     session::{Bounds, Link, Pending, Recorder, Reply, Session, StartFailure, Tokens, answer::Answer},
     targets::Spawn,
 };
@@ -96,7 +96,7 @@ impl Start {
             return Some(format!("the server speaks only revisions this build does not know: {}", words.join(", ")));
         }
         [&self.second, &self.first].into_iter().find_map(|seen| match seen {
-            Seen::Got(Initialization::Refused(why), _) => Some(why.clone()),
+            Seen::Got(read, _) => read.refusal(),
             _ => None,
         })
     }
@@ -115,7 +115,7 @@ pub(super) async fn open(
     let mut discovering = discover(recorder, &mut a, "discover").await;
     let mut initializing = initialize(recorder, &mut a, "initialize").await;
     let yielding = Link::Stdio(Spawn { low_priority: true, ..spawn.clone() });
-    let mut b = Session::open(&yielding, "other era", recorder, tokens, bounds).await?;
+    let mut b = Session::open(&yielding, OTHER_ERA, recorder, tokens, bounds).await?;
     let mut alone = initialize(recorder, &mut b, "initialize-other-era").await;
 
     let mut start = Start { began, deadline, discover: Seen::Waiting, first: Seen::Waiting, second: Seen::Waiting };
@@ -147,12 +147,10 @@ pub(super) async fn open(
                 unresolved(&mut a, initializing, &start.first, waited).await,
             ];
             unresolved(&mut a, discovering, &start.discover, waited).await;
-            let late = unread.into_iter().flatten().find_map(|reply| {
-                match replies::initialization(&reply, &outcome(recorder, &reply)) {
-                    Initialization::Refused(why) => Some(why),
-                    Initialization::Done { .. } => None,
-                }
-            });
+            let late = unread
+                .into_iter()
+                .flatten()
+                .find_map(|reply| replies::initialization(&reply, &outcome(recorder, &reply)).refusal());
             let refusal = start.refusal().or(late);
             a.kill();
             Err(failure::of_process(recorder, b, refusal, waited).await)

@@ -13,6 +13,8 @@ const SHORTEST: usize = 24;
 const LONG: usize = 120;
 /// Runs are decoded up to this many characters.
 const DECODED: usize = 64 << 10;
+/// How far back the start of an address or of a `data:` URL is looked for.
+const BEFORE: usize = 200;
 /// A SHA-512 digest in hexadecimal: the one long run that honest texts show.
 const SHA512: usize = 128;
 
@@ -61,12 +63,13 @@ fn in_run(byte: u8) -> bool {
 
 fn read(text: &str, at: Range<usize>) -> Option<Blob> {
     let run = &text[at.clone()];
-    let head = text[..at.start].rsplit([' ', '"', '\'', '(', '\n', '<', '`']).next().unwrap_or_default();
+    let near = &text[super::floor(text, at.start.saturating_sub(BEFORE))..at.start];
+    let head = near.rsplit([' ', '"', '\'', '(', '\n', '<', '`']).next().unwrap_or_default();
     if head.starts_with("data:image/") {
         return None;
     }
     let body = run.trim_end_matches('=');
-    let hex = body.len() % 2 == 0 && body.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let hex = body.len().is_multiple_of(2) && body.bytes().all(|byte| byte.is_ascii_hexdigit());
     let (upper, lower, digit) = body.bytes().fold((0, 0, 0), |(upper, lower, digit), byte| {
         (
             upper + u32::from(byte.is_ascii_uppercase()),

@@ -31,66 +31,97 @@ pub fn look(text: &str, found: &mut Found) {
 }
 
 fn look_beyond_ascii(text: &str, found: &mut Found) {
-    let right_to_left = text.chars().any(is_right_to_left);
-    let chars: Vec<(usize, char)> = text.char_indices().filter(|(_, c)| !c.is_ascii()).collect();
-    if !right_to_left && let Some((at, c)) = chars.iter().find(|(_, c)| is_embedding(*c)) {
-        found.add(Finding::new("poison.bidi-embedding", Tier::Weak, *at..at + c.len_utf8()));
+    let seen = Seen::of(text);
+    if seen.embedding
+        && !seen.right_to_left
+        && let Some((at, c)) = text.char_indices().find(|(_, c)| is_embedding(*c))
+    {
+        found.add(Finding::new("poison.bidi-embedding", Tier::Weak, at..at + c.len_utf8()));
     }
-    tags(text, &chars, found);
-    invisible(text, &chars, right_to_left, found);
-    selectors(text, found);
-    homoglyphs(text, found);
+    if seen.tag {
+        tags(text, found);
+    }
+    if seen.invisible {
+        invisible(text, seen.right_to_left, found);
+    }
+    if seen.selector {
+        selectors(text, found);
+    }
+    if seen.look_alike {
+        homoglyphs(text, found);
+    }
+}
+
+/// Which kinds of characters a text holds: most texts hold none, and each rule looks only at those that do.
+#[derive(Debug, Default)]
+struct Seen {
+    tag: bool,
+    invisible: bool,
+    selector: bool,
+    embedding: bool,
+    right_to_left: bool,
+    look_alike: bool,
+}
+
+impl Seen {
+    fn of(text: &str) -> Self {
+        let mut seen = Self::default();
+        for c in text.chars().filter(|c| !c.is_ascii()) {
+            match c {
+                '\u{200b}'..='\u{200f}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => seen.invisible = true,
+                '\u{fe00}'..='\u{fe0f}' | '\u{e0100}'..='\u{e01ef}' => seen.selector = true,
+                c if is_tag(c) => seen.tag = true,
+                c if is_embedding(c) => seen.embedding = true,
+                c if is_right_to_left(c) => seen.right_to_left = true,
+                '\u{370}'..='\u{58f}' => seen.look_alike = true,
+                _ => {}
+            }
+        }
+        seen
+    }
 }
 
 /// Tag characters, except inside a flag: U+1F3F4, three to six lower-case letters or digits, U+E007F.
-fn tags(text: &str, chars: &[(usize, char)], found: &mut Found) {
-    let is_tag = |c: char| matches!(c, '\u{e0000}'..='\u{e007f}');
-    let Some(first) = chars.iter().position(|(_, c)| is_tag(*c)) else { return };
-    let mut rest = &chars[first..];
-    while let Some(start) = rest.iter().position(|(_, c)| is_tag(*c)) {
-        let at = rest[start].0;
-        let mut end = at;
-        let run: Vec<char> = text[at..].chars().take_while(|c| is_tag(*c)).inspect(|c| end += c.len_utf8()).collect();
-        let flag = text[..at].ends_with('\u{1f3f4}');
-        let (last, letters) = run.split_last().map_or(('\0', &run[..]), |(last, letters)| (*last, letters));
-        let spelled = letters.iter().all(|c| matches!(c, '\u{e0061}'..='\u{e007a}' | '\u{e0030}'..='\u{e0039}'));
-        if !(flag && last == '\u{e007f}' && spelled && (3..=6).contains(&letters.len())) {
+fn tags(text: &str, found: &mut Found) {
+    let mut from = 0;
+    while let Some(at) = text[from..].find(is_tag).map(|at| at + from) {
+        let end = text[at..].find(|c| !is_tag(c)).map_or(text.len(), |length| at + length);
+        let inner = text[at..end].strip_suffix('\u{e007f}').unwrap_or_default();
+        let spelled = inner.chars().all(|c| matches!(c, '\u{e0061}'..='\u{e007a}' | '\u{e0030}'..='\u{e0039}'));
+        let letters = inner.len() / '\u{e0061}'.len_utf8();
+        if !(text[..at].ends_with('\u{1f3f4}') && spelled && (3..=6).contains(&letters)) {
             found.add(Finding::new("poison.tag-characters", Tier::Strong, at..end));
             return;
         }
-        rest = &rest[start + run.len()..];
+        from = end;
     }
 }
 
-fn invisible(text: &str, chars: &[(usize, char)], right_to_left: bool, found: &mut Found) {
-    let mut hidden: Option<Range<usize>> = None;
+fn invisible(text: &str, right_to_left: bool, found: &mut Found) {
+    let (mut hidden, mut mark): (Option<Range<usize>>, Option<Range<usize>>) = (None, None);
     let (mut count, mut marks) = (0, 0);
-    for (at, c) in chars {
+    for (at, c) in text.char_indices() {
         let end = at + c.len_utf8();
         let counts = match c {
             '\u{200b}' | '\u{2060}'..='\u{2064}' | '\u{feff}' => true,
             // Joiners belong into emoji and into scripts that use them, never between two ASCII characters.
             '\u{200c}' | '\u{200d}' => {
                 let ascii = |c: Option<char>| c.is_none_or(|c| c.is_ascii() && !matches!(c, '#' | '*'));
-                ascii(text[..*at].chars().next_back()) && ascii(text[end..].chars().next())
+                ascii(text[..at].chars().next_back()) && ascii(text[end..].chars().next())
             }
             '\u{200e}' | '\u{200f}' if !right_to_left => {
                 marks += 1;
+                mark.get_or_insert(at..end);
                 continue;
             }
             _ => false,
         };
         if counts {
             count += 1;
-            hidden = Some(hidden.map_or(*at..end, |known| known.start..end));
+            hidden = Some(hidden.map_or(at..end, |known| known.start..end));
         }
     }
-    let Some(at) = hidden.or_else(|| {
-        let mark = chars.iter().find(|(_, c)| matches!(c, '\u{200e}' | '\u{200f}'));
-        (marks >= INVISIBLE_STRONG).then(|| mark.map_or(0..0, |(at, c)| *at..at + c.len_utf8()))
-    }) else {
-        return;
-    };
+    let Some(at) = hidden.or(mark.filter(|_| marks >= INVISIBLE_STRONG)) else { return };
     let tier = if count + marks >= INVISIBLE_STRONG { Tier::Strong } else { Tier::Weak };
     found.add(Finding::new("poison.invisible", tier, at));
 }
@@ -151,6 +182,10 @@ fn homoglyphs(text: &str, found: &mut Found) {
             return;
         }
     }
+}
+
+fn is_tag(c: char) -> bool {
+    matches!(c, '\u{e0000}'..='\u{e007f}')
 }
 
 fn is_embedding(c: char) -> bool {

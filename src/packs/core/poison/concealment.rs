@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::{
     lexicon::Lexicon,
+    matter::{ACTS, DATA, DONE, Matter, SHOWING, SPEECH, STEPS, UNABLE, USERS, context, flag, matter},
     words::{Gap, Sentence, topic},
 };
 
@@ -12,19 +13,11 @@ pub const TOPIC: &str = "tell mention inform reveal disclose say admit acknowled
     explain state communicate note show display notify alert warn expose share present hint telling informing mentioning \
     revealing disclosing letting notifying alerting saying showing knowledge knowing noticing aware awareness know notice \
     told informed see secret hidden hide conceal withhold obscure keep secretly covertly surreptitiously stealthily \
-    silently quietly discreetly confidential yourself nothing suspect realize";
+    silently quietly discreetly confidential yourself nothing suspect realize bring learn learns omit avoid \
+    exclude summary response reply answer include mentions";
 
-/// Speaking about it.
-static SPEECH: Lexicon = Lexicon::new(
-    "tell mention inform reveal disclose say admit acknowledge discuss announce talk speak let report explain \
-     state communicate note hint",
-);
-/// Showing it: also what user interfaces do, so more is asked before it counts.
-static SHOWING: Lexicon = Lexicon::new("show display notify alert warn expose share present");
 static GERUNDS: Lexicon =
     Lexicon::new("telling informing mentioning revealing disclosing letting notifying alerting saying");
-static USERS: Lexicon =
-    Lexicon::new("user users human humans anyone anybody end-user end-users operator user's person");
 /// Between a negation and its verb only these may stand.
 static FILL: Lexicon = Lexicon::new(
     "ever explicitly directly even simply just also openly or and in any way to otherwise no publicly verbally",
@@ -34,39 +27,9 @@ static THIRD: Lexicon = Lexicon::new(
     "they we i which that who it results errors messages logs tools responses docs servers apis pages users",
 );
 static MODELS: Lexicon = Lexicon::new("you assistant model agent ai llm claude gpt assistants agents");
-/// What a tool does and what these instructions are: hiding it is what poisoning does.
-static ACTS: Lexicon = Lexicon::new(
-    "instruction instructions prompt directive directives requirement requirements sidenote activity read reading \
-     accessed accessing sent sending deleted changed shared sharing background stored saved behavior behaviour \
-     bcc bcc'd cc'd backdoor anything",
-);
-/// Acts that are also words for plain data.
-static STEPS: Lexicon = Lexicon::new(
-    "step steps action actions tool tools call calls process operation operations verification check function \
-     rule rules note request requests",
-);
-static ACT_STEMS: Lexicon = Lexicon::new(
-    "upload forward exfil transmi copied copying collect logged logging track monitor intercept redirect hidden \
-     secret silent leak harvest steal stole execut invok inject",
-);
-/// Plain data that a person need not see.
-static DATA: Lexicon = Lexicon::new(
-    "id ids identifier identifiers uuid uuids html json xml raw markdown internal token tokens key keys password \
-     passwords url urls link links cursor hash hashes base64 code codes price prices error errors stack trace \
-     traces sql technical name names path paths schema field fields column columns placeholder placeholders score \
-     scores metadata number numbers secrets credential credentials value values parameter parameters output \
-     payload answer solution spoiler spoilers handle opaque pii pin otp",
-);
-/// What was done, when a sentence says that the model did it.
-static DONE: Lexicon = Lexicon::new(
-    "read first used use called call did need were sent accessed copied included must received are added passed \
-     ran executed also performed looked opened forwarded checked made followed follow",
-);
-static UNABLE: Lexicon = Lexicon::new("not unable sorry no limited an a done finished ready");
 /// `until it succeeded`: an order not to claim too much.
 static TRUTH: Lexicon =
     Lexicon::new("succe confirm complet return verif check finish approv done available ready result calling");
-static FLAG: Lexicon = Lexicon::new("true false set enabled disabled omitted specified provided default defaults");
 
 static TAKING: Lexicon =
     Lexicon::new("send forward upload copy bcc transmit exfiltrate leak append include read collect");
@@ -74,8 +37,6 @@ static KEEPING: Lexicon = Lexicon::new("call execute log add pass invoke record 
 static LOOT: Lexicon =
     Lexicon::new("conversation user's messages contents history keys credentials tokens secrets all every copy");
 
-static ACTING: Lexicon =
-    Lexicon::new("read send include pass call instruction instructions must always you bcc append");
 static NEGATIONS: Lexicon =
     Lexicon::new("not never don't cannot can't won't no nothing shouldn't mustn't nor without needn't doesn't");
 
@@ -121,7 +82,8 @@ fn forbidden(s: &Sentence<'_>, at: usize) -> Option<usize> {
                 return (model || !subject).then_some(back);
             }
             "mustn't" | "shouldn't" | "mustnt" | "shouldnt" => return Some(back),
-            "circumstances" | "way" if before == "no" => return Some(back - 1),
+            "allowed" | "permitted" | "supposed" if before == "not" => return Some(back - 1),
+            "circumstances" | "way" | "need" if before == "no" => return Some(back - 1),
             "won't" | "can't" | "cannot" => return MODELS.holds(before).then_some(back),
             _ if FILL.holds(word) || SPEECH.holds(word) || SHOWING.holds(word) => {}
             // `never let the user know`, `do not in any way tell`: only the words above may stand between.
@@ -144,8 +106,11 @@ fn concealed(s: &Sentence<'_>, verb: usize) -> Option<usize> {
         return None;
     }
     if s.word(verb) == "let"
-        && !user.is_some_and(|user| s.find(user..user + 4, &["know", "notice", "see", "find"]).is_some())
+        && user.is_none_or(|user| s.find(user..user + 4, &["know", "notice", "see", "find"]).is_none())
     {
+        return None;
+    }
+    if s.word(verb) == "bring" && s.find(verb + 1..verb + 5, &["up"]).is_none() {
         return None;
     }
     match user {
@@ -189,108 +154,6 @@ fn acts_here(s: &Sentence<'_>, verb: usize, until: Option<usize>) -> bool {
             || STEPS.holds(s.word(at + 1))
             || s.word(at + 1) == "to"
     })
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Matter {
-    /// What the tool or the model does, or these instructions.
-    Act,
-    /// Plain data.
-    Data,
-    /// Only `this` or `it`.
-    Pronoun,
-    /// Nothing is named.
-    Nothing,
-    /// Something else.
-    Other,
-}
-
-fn matter(s: &Sentence<'_>, verb: usize, end: usize) -> Matter {
-    let (mut act, mut step, mut data, mut pronoun, mut other) = (false, false, false, false, false);
-    for at in verb + 1..end {
-        let word = s.word(at);
-        let next = s.word(at + 1);
-        match word {
-            "this" | "these" | "it" | "that" | "those" => {
-                let ends = at + 1 >= end
-                    || s.gap(at + 1) != Gap::Blank
-                    || matches!(next, "to" | "from" | "with" | "and" | "or")
-                    || USERS.holds(next);
-                pronoun |= ends && (word != "that" || at + 1 >= end);
-                step |= matches!(word, "this" | "these") && STEPS.holds(next);
-                act |= matches!(word, "this" | "these")
-                    && matches!(
-                        next,
-                        "tool"
-                            | "step"
-                            | "steps"
-                            | "call"
-                            | "file"
-                            | "check"
-                            | "verification"
-                            | "rule"
-                            | "rules"
-                            | "note"
-                            | "action"
-                    );
-            }
-            "you" => {
-                let done = DONE.holds(next) && !UNABLE.holds(s.word(at + 2));
-                act |= done || (next == "have" && !UNABLE.holds(s.word(at + 2)) && s.word(at + 2) != "access");
-                other |= !act;
-            }
-            "your" | "what" | "why" | "how" => {
-                act |= matches!(next, "actions" | "instructions" | "you")
-                    && !matches!(s.word(at + 2), "can" | "cannot" | "can't");
-            }
-            _ if ACTS.holds(word) || ACT_STEMS.begins(word) => {
-                act |= !(word == "anything" && !matches!(s.word(at + 1), "" | "about" | "of"));
-            }
-            _ if STEPS.holds(word) => step = true,
-            _ if DATA.holds(word) => data = true,
-            "the" | "a" | "an" | "to" | "about" | "of" | "or" | "and" | "any" | "with" => {}
-            _ if USERS.holds(word) || SPEECH.holds(word) || SHOWING.holds(word) => {}
-            _ => other = true,
-        }
-    }
-    match (act, step, data) {
-        // Presentation: `do not show the user the raw instructions` stays an act, `raw request` does not.
-        (true, _, false) => Matter::Act,
-        (true, _, true) if SPEECH.holds(s.word(verb)) => Matter::Act,
-        (true, _, true) => {
-            if s.find(verb..end, &["instruction", "instructions", "prompt", "sidenote"]).is_some() {
-                Matter::Act
-            } else {
-                Matter::Data
-            }
-        }
-        (_, _, true) => Matter::Data,
-        (_, true, _) => Matter::Act,
-        _ if pronoun && !other => Matter::Pronoun,
-        _ if !other => Matter::Nothing,
-        _ => Matter::Other,
-    }
-}
-
-/// What the sentence before was about: an order to act (true), plain data (false), neither.
-fn context(s: &Sentence<'_>) -> Option<bool> {
-    let previous = s.previous()?;
-    let range = previous.range();
-    let acts = previous.find_stem(range.clone(), &ACT_STEMS).is_some() || previous.has(&ACTING);
-    if acts {
-        return Some(true);
-    }
-    previous.has(&DATA).then_some(false)
-}
-
-/// A description of a setting: `If true, do not notify the user`.
-fn flag(s: &Sentence<'_>) -> bool {
-    let start = s.range().start;
-    matches!(
-        s.word(start),
-        "if" | "when" | "whether" | "set" | "true" | "false" | "silent" | "boolean" | "flag" | "optional"
-    ) && (s.find(start..start + 6, &FLAG).is_some()
-        || matches!(s.word(start), "true" | "false" | "whether" | "silent" | "boolean" | "flag"))
 }
 
 /// A forbidden speech whose matter alone shows that it is about the model's doing: `do not mention that you first need to read the file`.
@@ -384,7 +247,7 @@ fn without(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let product = matches!(s.word(at), "notifying" | "alerting" | "revealing" | "disclosing");
     let order = s.has(&["you", "must", "always", "silently", "also", "then", "this", "so"]);
     match avoid {
-        true => (matter(s, at, s.range().end.min(at + 20)) == Matter::Act).then_some(user),
+        true => matches!(matter(s, at, s.range().end.min(at + 20)), Matter::Act | Matter::Pronoun).then_some(user),
         false => (!product || order).then_some(user),
     }
 }
@@ -400,9 +263,17 @@ fn unaware(s: &Sentence<'_>, at: usize) -> Option<usize> {
         if s.word(user).starts_with("any") && !s.has(&["you", "must", "always", "do", "then"]) {
             return None;
         }
-        return s.find(start..without, &NEGATIONS).is_none().then_some(at);
+        // `without the user noticing any downtime` boasts.
+        let ends = at + 1 >= s.range().end || s.gap(at + 1) == Gap::Clause;
+        let object = matches!(word, "noticing" | "realizing" | "knowing")
+            && !ends
+            && !matches!(s.word(at + 1), "it" | "this" | "that" | "anything" | "about" | "and" | "what");
+        return (!object && s.find(start..without, &NEGATIONS).is_none()).then_some(at);
     }
-    if !matches!(word, "know" | "notice" | "aware" | "see" | "told" | "informed" | "suspect" | "realize") {
+    if !matches!(
+        word,
+        "know" | "notice" | "aware" | "see" | "told" | "informed" | "suspect" | "realize" | "learn" | "learns"
+    ) {
         return None;
     }
     let user =
@@ -422,7 +293,8 @@ fn unaware(s: &Sentence<'_>, at: usize) -> Option<usize> {
     };
     let about = matches!(next, "about" | "of") && (pronoun(at + 2) || matter(s, at, end.min(at + 10)) == Matter::Act);
     let told = matches!(word, "told" | "informed" | "aware" | "suspect");
-    (about || pronoun(at + 1) || (ends && (told || word == "know"))).then_some(at)
+    let unseen = word == "notice" && s.has(&["quietly", "silently", "secretly", "covertly", "ensure", "make", "must"]);
+    (about || pronoun(at + 1) || (ends && (told || unseen || word == "know"))).then_some(at)
 }
 
 /// `hide this from the user`.
@@ -476,9 +348,32 @@ fn kept(s: &Sentence<'_>, at: usize) -> Option<usize> {
                 s.find(at + 1..hidden + 5, &DATA).is_some() || s.previous().is_some_and(|previous| previous.has(&DATA));
             (own || (from.is_some() && !secret) || (s.word(hidden) == "yourself" && !secret)).then_some(hidden)
         }
-        "nothing" => (s.reads(at.wrapping_sub(2), &["as", "if", "nothing"])
-            && matches!(s.word(at + 1), "happened" | "unusual" | "changed"))
-        .then_some(at + 1),
+        "nothing" => {
+            let as_if = s.reads(at.wrapping_sub(2), &["as", "if", "nothing"])
+                && matches!(s.word(at + 1), "happened" | "unusual" | "changed");
+            let silent = matches!(s.before(at, 1), "say" | "reveal" | "mention" | "disclose")
+                && matches!(s.word(at + 1), "about" | "of")
+                && matter(s, at, s.range().end.min(at + 16)) == Matter::Act;
+            (as_if || silent).then_some(at + 1)
+        }
+        // `omit any mention of this`.
+        "omit" | "avoid" | "exclude" => {
+            let mention = s.find(at + 1..at + 4, &["mention", "mentions", "reference"])?;
+            let end = s.range().end.min(mention + 12);
+            let end = s.find(mention..end, &["from", "in"]).unwrap_or(end);
+            matches!(matter(s, mention, end), Matter::Act | Matter::Pronoun).then_some(mention)
+        }
+        // `do not include this step in your summary`.
+        "include" => {
+            forbidden(s, at)?;
+            let yours = s.find(at + 2..at + 10, &["your"])?;
+            let answer = ["summary", "response", "reply", "answer", "output", "message", "report", "responses"];
+            s.find(yours + 1..yours + 4, &answer)?;
+            let act = s.find(at + 1..yours, &["this", "these"]).is_some_and(|this| {
+                STEPS.holds(s.word(this + 1)) || ACTS.holds(s.word(this + 1)) || s.word(this + 1) == "in"
+            });
+            act.then_some(yours + 1)
+        }
         _ => None,
     }
 }

@@ -10,12 +10,12 @@ use super::{
 
 /// Words without which nothing worth taking is named; addresses are found by their spelling.
 pub const TOPIC: &str = "conversation chat history prompt instructions transcript messages credentials keys tokens passwords secrets bcc cc \
-    recipient recipients environment variables context cookies key token password";
+    recipient recipients environment variables context cookies key token password everything credential secret";
 
 static PASS: Lexicon = Lexicon::new(
     "pass include send provide attach paste append put insert submit embed upload forward add supply copy log \
      post transmit exfiltrate leak dump write place output share encode email report fill record collect prepend \
-     concatenate store",
+     concatenate store contain summarize",
 );
 static INTO: Lexicon = Lexicon::new("as in into to with through via using inside within here parameter argument field");
 static WHOLE: Lexicon =
@@ -100,15 +100,16 @@ fn words_of_others(s: &Sentence<'_>, verb: usize, open: bool) -> Option<usize> {
     let end = s.range().end.min(verb + 14);
     for at in verb + 1..end {
         let whole = || s.find(verb + 1..at + 1, &WHOLE).is_some();
-        let pressed = s.has(&["always", "every", "must", "before", "each"]);
+        let pressed = s.has(&["always", "every", "before", "each"]);
         let last = match s.word(at) {
             "prompt" | "prompts" if matches!(s.before(at, 1), "system" | "developer") => {
                 let yours = s
                     .find(
                         verb + 1..at,
-                        &["your", "full", "entire", "current", "complete", "exact", "model's", "assistant's", "the"],
+                        &["your", "full", "entire", "current", "complete", "exact", "model's", "assistant's"],
                     )
-                    .is_some();
+                    .is_some()
+                    || s.find(at + 1..at + 4, &["you"]).is_some();
                 if !yours || (open && !s.has(&["your"])) {
                     continue;
                 }
@@ -125,6 +126,16 @@ fn words_of_others(s: &Sentence<'_>, verb: usize, open: bool) -> Option<usize> {
                     s.before(at, 1),
                     "conversation" | "chat" | "message" | "messages" | "session" | "browsing" | "whatsapp" | "search"
                 ) =>
+            {
+                if open && !pressed {
+                    continue;
+                }
+                at
+            }
+            // `everything the user said`.
+            "everything"
+                if s.find(at + 1..at + 4, &["user", "user's"])
+                    .is_some_and(|user| matches!(s.word(user + 1), "said" | "wrote" | "typed" | "told" | "has")) =>
             {
                 if open && !pressed {
                     continue;
@@ -156,11 +167,15 @@ fn words_of_others(s: &Sentence<'_>, verb: usize, open: bool) -> Option<usize> {
         let inside = s
             .find(verb..last, &["from", "in", "about", "relevant"])
             .is_some_and(|from| s.find(from..last, &WHOLE).is_none());
-        if !inside
-            && let Some(into) = s.find(last + 1..last + 12, &INTO)
-            && into + 1 < s.range().end + 1
-        {
-            return Some(into);
+        // `include it in the x field`, or `in the x field include it`.
+        let named_before = || {
+            s.find(s.range().start..verb, &["parameter", "argument", "field", "parameters", "arguments"]).map(|_| last)
+        };
+        let into = s.find(last + 1..last + 12, &INTO).or_else(named_before);
+        // A prompt that goes to a model is what models are for.
+        let to_a_model = into.is_some_and(|into| s.find(into + 1..into + 3, &["model", "llm"]).is_some());
+        if !inside && !to_a_model && into.is_some() {
+            return into;
         }
     }
     None
@@ -169,8 +184,10 @@ fn words_of_others(s: &Sentence<'_>, verb: usize, open: bool) -> Option<usize> {
 /// Keys and passwords that belong to something else.
 fn credentials(s: &Sentence<'_>, verb: usize) -> Option<usize> {
     let end = s.range().end.min(verb + 16);
-    let kinds = &["credentials", "keys", "tokens", "passwords", "secrets", "cookies", "variables"];
-    let at = s.find(verb + 1..end, kinds)?;
+    let kinds = ["credentials", "keys", "tokens", "passwords", "secrets", "cookies", "variables"];
+    let one = ["password", "credential", "secret", "token", "key"];
+    let each = s.find(verb + 1..end, &["every", "any", "each"]).and_then(|each| s.find(each + 1..each + 4, &one));
+    let at = s.find(verb + 1..end, &kinds).or(each)?;
     if s.word(at) == "keys"
         && !matches!(s.before(at, 1), "api" | "ssh" | "access" | "private" | "secret" | "encryption" | "all" | "any")
     {
@@ -179,7 +196,7 @@ fn credentials(s: &Sentence<'_>, verb: usize) -> Option<usize> {
     if s.word(at) == "tokens" && s.has(&["max", "maximum", "count", "limit", "context", "output", "input"]) {
         return None;
     }
-    let wide = s.find(verb + 1..at, &["any", "all", "every", "other", "user's", "whatever"])?;
+    let wide = s.find(verb + 1..at, &["any", "all", "every", "each", "other", "user's", "whatever"])?;
     let other = s.find(wide..s.range().end.min(at + 12), &WITHIN_REACH);
     let own = s.word(wide) == "user's" && other.is_none();
     if s.word(at) == "variables"
@@ -224,8 +241,7 @@ fn passive(s: &Sentence<'_>, at: usize) -> Option<usize> {
     }
     let address = (at + 1..at + 8).find(|at| is_address(s.word(*at)))?;
     let mail = s.word(address).contains('@') || s.word(address).starts_with('+');
-    let matter = s.find(s.range().start..must, &MAIL)?;
-    let _ = matter;
+    s.find(s.range().start..must, &MAIL)?;
     let requests = s.find(s.range().start..must, &["requests", "request", "payload", "body", "header"]).is_some();
     (mail || !requests).then_some(address)
 }

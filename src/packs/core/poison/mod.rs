@@ -1,6 +1,6 @@
 //! Poisoning indicators in one text: characters, blobs, tags and orders, each with its tier and rule.
 
-use std::{borrow::Cow, collections::BTreeMap};
+use std::{borrow::Cow, collections::BTreeMap, ops::Range};
 
 mod blobs;
 mod characters;
@@ -8,6 +8,7 @@ mod concealment;
 mod exfiltration;
 mod fold;
 mod lexicon;
+mod matter;
 mod names;
 mod other_tools;
 mod overrides;
@@ -47,13 +48,13 @@ pub struct Finding {
     /// Its tier here.
     pub tier: Tier,
     /// Where it stands in the text, in bytes.
-    pub at: std::ops::Range<usize>,
+    pub at: Range<usize>,
     /// What was decoded to find it, when it stood inside an encoding.
     pub decoded: Option<String>,
 }
 
 impl Finding {
-    fn new(rule: &'static str, tier: Tier, at: std::ops::Range<usize>) -> Self {
+    fn new(rule: &'static str, tier: Tier, at: Range<usize>) -> Self {
         Self { rule, tier, at, decoded: None }
     }
 }
@@ -167,17 +168,20 @@ impl Reader {
         loop {
             let to = floor(&text, (from + PIECE).min(text.len()));
             self.words.read(&text[from..to]);
-            let mut note = |rule, hit: Option<std::ops::Range<usize>>| {
-                if let Some(at) = hit {
-                    found.add(Finding::new(rule, Tier::Strong, at.start + from..at.end + from));
-                }
-            };
             for sentence in self.words.sentences() {
-                note("poison.concealment", concealment::find(&sentence));
-                note("poison.override", overrides::find(&sentence));
-                note("poison.secret-place", secret_places::find(&sentence, kind));
-                note("poison.exfiltration", exfiltration::find(&sentence, tool));
-                note("poison.other-tools", other_tools::find(&sentence, offered));
+                let mut note = |rule, look: &dyn Fn() -> Option<Range<usize>>| {
+                    // One finding a rule is enough: the rest of a text costs nothing then.
+                    if !found.0.contains_key(rule)
+                        && let Some(at) = look()
+                    {
+                        found.add(Finding::new(rule, Tier::Strong, at.start + from..at.end + from));
+                    }
+                };
+                note("poison.concealment", &|| concealment::find(&sentence));
+                note("poison.override", &|| overrides::find(&sentence));
+                note("poison.secret-place", &|| secret_places::find(&sentence, kind));
+                note("poison.exfiltration", &|| exfiltration::find(&sentence, tool));
+                note("poison.other-tools", &|| other_tools::find(&sentence, offered));
             }
             if to == text.len() {
                 break;
@@ -221,7 +225,7 @@ impl Found {
 }
 
 /// A piece of `text` around `at` that is safe to show: hidden and control characters as `\u{..}`, at most about 160 characters.
-pub fn shown(text: &str, at: &std::ops::Range<usize>) -> String {
+pub fn shown(text: &str, at: &Range<usize>) -> String {
     const AROUND: usize = 40;
     const WITHIN: usize = 90;
     let (start, end) = (floor(text, at.start.min(text.len())), floor(text, at.end.min(text.len())));

@@ -69,7 +69,7 @@ fn before_any(s: &Sentence<'_>, at: usize, offered: &Offered) -> Option<usize> {
     ) {
         any += 1;
     }
-    if !matches!(s.word(any), "any" | "all" | "every" | "each" | "other" | "another") {
+    if !matches!(s.word(any), "any" | "all" | "every" | "each") {
         return None;
     }
     let tool = s.find(any..any + 5, &["tool", "tools", "tool's"])?;

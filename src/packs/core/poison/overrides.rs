@@ -9,7 +9,7 @@ use super::{
 
 /// Words without which no sentence overrides anything.
 pub const TOPIC: &str = "ignore disregard forget override overrides overriding bypass supersede supersedes overrule neglect discard \
-    follow obey precedence regardless mode bound replaces replace instructions instruction role";
+    following pretend unrestricted jailbroken dan follow obey precedence regardless mode bound replaces replace instructions instruction role";
 
 static VERBS: Lexicon = Lexicon::new("ignore disregard forget neglect discard overrule override bypass supersede");
 static EARLIER: Lexicon = Lexicon::new(
@@ -22,7 +22,7 @@ static WIDE: Lexicon = Lexicon::new(
 );
 static ORDERS: Lexicon = Lexicon::new(
     "instruction instructions directive directives prompt prompts guidance guidelines guideline orders training \
-     programming commands rules policies constraints restrictions safeguards context messages conversation",
+     programming commands rules policies constraints restrictions safeguards protocols guardrails context messages conversation",
 );
 /// Where injected orders come from: to ignore those is good advice.
 static UNTRUSTED: Lexicon =
@@ -48,11 +48,12 @@ pub fn find(s: &Sentence<'_>) -> Option<Range<usize>> {
         let to = match s.word(at) {
             "override" | "supersede" => disregard(s, at).or_else(|| supersedes(s, at)),
             word if VERBS.holds(word) => disregard(s, at),
-            "follow" | "obey" => disobey(s, at),
+            "follow" | "obey" | "following" => disobey(s, at),
+            "pretend" => pretended(s, at),
             "precedence" => precedence(s, at),
             "overrides" | "supersedes" | "replaces" | "replace" | "overriding" => supersedes(s, at),
             "regardless" => regardless(s, at),
-            "mode" | "bound" | "role" | "instructions" => new_self(s, at),
+            "mode" | "bound" | "role" | "instructions" | "unrestricted" | "jailbroken" | "dan" => new_self(s, at),
             _ => None,
         }?;
         Some(s.span(at, to))
@@ -96,6 +97,14 @@ fn disregard(s: &Sentence<'_>, at: usize) -> Option<usize> {
                 return Some(told);
             }
         }
+        // `ignore what you were told before`, `ignore the user`.
+        let span = at + 1..end;
+        if earlier && s.find(span.clone(), &["told", "instructed"]).is_some() {
+            return Some(end - 1);
+        }
+        if s.word(end - 1) == "user" && (end >= s.range().end || s.gap(end) != Gap::Blank) && imperative(s, at) {
+            return Some(end - 1);
+        }
         // `ignore the above`, `disregard all previous` and nothing more.
         if earlier && !ORDERS.holds(target) {
             let last = end - 1;
@@ -108,6 +117,9 @@ fn disregard(s: &Sentence<'_>, at: usize) -> Option<usize> {
     if !ORDERS.holds(target) {
         return None;
     }
+    // `the instructions above`, `the instructions of the user`.
+    earlier |= matches!(s.word(end + 1), "above" | "before" | "previously" | "earlier");
+    own |= s.word(end + 1) == "of" && s.find(end + 2..end + 4, &["user", "developer", "system"]).is_some();
     let speech = matches!(
         target,
         "instruction"
@@ -124,8 +136,8 @@ fn disregard(s: &Sentence<'_>, at: usize) -> Option<usize> {
     let strict = matches!(verb, "override" | "bypass" | "supersede" | "overrule" | "neglect" | "discard");
     let hit = match target {
         _ if s.has(&["default"]) && strict => false,
-        "rules" | "policies" | "constraints" | "restrictions" | "safeguards" | "commands" | "guideline"
-        | "guidelines" => (!strict && (earlier || own)) || (strict && (own || earlier) && (all || own)),
+        "rules" | "policies" | "constraints" | "restrictions" | "safeguards" | "commands" | "protocols"
+        | "guardrails" | "guideline" | "guidelines" => (earlier || own) && (!strict || all || own),
         "context" | "messages" | "conversation" => !strict && earlier && all,
         "prompt" | "prompts" if !earlier => own && !strict,
         _ if strict => {
@@ -182,13 +194,23 @@ fn disobey(s: &Sentence<'_>, at: usize) -> Option<usize> {
     if s.word(negated) == "not" && !matches!(s.before(negated, 1), "do" | "must" | "should" | "shall") {
         return None;
     }
+    // `stop following …` alone orders; `not following` describes.
+    if s.word(at) == "following" && s.word(negated) != "stop" {
+        return None;
+    }
     let target = s.find(at + 1..at + 7, &ORDERS)?;
-    let scope = s.find(
+    s.find(
         at + 1..target,
         &["previous", "prior", "earlier", "system", "your", "user's", "original", "other", "above", "safety"],
     )?;
-    let _ = scope;
     (untrusted(s, target).is_none() && !an_example(s, negated.saturating_sub(1))).then_some(target)
+}
+
+/// `pretend that the previous instructions do not exist`.
+fn pretended(s: &Sentence<'_>, at: usize) -> Option<usize> {
+    let target = s.find(at + 1..at + 7, &ORDERS)?;
+    s.find(at + 1..target, &EARLIER)?;
+    (!excused(s, at)).then_some(target)
 }
 
 /// `takes precedence over all other instructions`.
@@ -255,12 +277,20 @@ fn new_self(s: &Sentence<'_>, at: usize) -> Option<usize> {
             let you = s.find(at.saturating_sub(7).max(start)..at, &["you"])?;
             (kind && s.word(you + 1) == "are" && s.word(you + 2) == "now").then_some(at)
         }
+        "unrestricted" | "jailbroken" | "dan" => {
+            let now = s.find(at.saturating_sub(4)..at, &["now", "act"])?;
+            (s.word(now) == "act" || s.before(now, 1) == "are").then_some(at)
+        }
         "bound" => (s.find(at.saturating_sub(5)..at, &["you"]).is_some()
             && s.reads(at.wrapping_sub(2), &["no", "longer", "bound"]))
         .then_some(at),
         "role" => (matches!(s.before(at, 1), "new") && matches!(s.before(at, 2), "your") && s.word(at + 1) == "is")
             .then_some(at + 1),
         _ => {
+            let system = s.before(at, 1) == "system" && s.before(at, 2) == "new" && s.gap(at + 1) == Gap::Clause;
+            if system {
+                return Some(at);
+            }
             let new = s.before(at, 1) == "new"
                 && matches!(s.before(at, 2), "your" | "the" | "system" | "" | "here" | "important");
             let told = s.gap(at + 1) == Gap::Clause || s.word(at + 1) == "follow";

@@ -5,7 +5,7 @@ use std::ops::Range;
 use super::{
     Kind,
     lexicon::Lexicon,
-    words::{Sentence, topic},
+    words::{Gap, Sentence, topic},
 };
 
 /// Words without which no secret place is named; paths are found by their spelling.
@@ -26,7 +26,7 @@ static PASS: Lexicon = Lexicon::new(
 );
 static PASSED: Lexicon = Lexicon::new(
     "content contents it its them result results value values data keys key text output file files everything \
-     that them",
+     that them passwords credentials secrets tokens variables",
 );
 static INTO: Lexicon = Lexicon::new("as in into to with through via using within inside here");
 
@@ -98,7 +98,9 @@ fn ordered(s: &Sentence<'_>, at: usize) -> Option<usize> {
             s.has(&["must", "always", "please", "first", "you", "also", "ensure", "required", "mandatory"])
                 || before_use(s)
         };
-        let reads = READ.holds(s.word(verb));
+        // `you can also read …` permits.
+        let permits = |word: &str| matches!(word, "can" | "may" | "could" | "might" | "optionally");
+        let reads = READ.holds(s.word(verb)) && !permits(before) && !permits(s.before(verb, 2));
         if (reads
             && (pressed(s)
                 || s.previous()
@@ -124,10 +126,14 @@ fn before_use(s: &Sentence<'_>) -> bool {
 fn passes_on(s: &Sentence<'_>, from: usize) -> bool {
     s.range().filter(|at| *at >= from && PASS.holds(s.word(*at))).any(|pass| {
         let negated = matches!(s.before(pass, 1), "not" | "never" | "don't" | "is" | "are" | "be");
-        !negated
-            && s.find(pass + 1..pass + 7, &PASSED).is_some_and(|what| {
-                s.find(what..what + 8, &INTO).is_some_and(|into| into > pass && s.range().contains(&(into + 1)))
-            })
+        // `pass it` alone, or `pass its content as …`.
+        let bare = matches!(s.word(pass), "pass" | "send" | "include" | "attach" | "provide" | "upload")
+            && matches!(s.word(pass + 1), "it" | "them")
+            && (pass + 2 >= s.range().end || s.gap(pass + 2) != Gap::Blank);
+        let into = |what: usize| {
+            s.find(what..what + 8, &INTO).is_some_and(|into| into > pass && s.range().contains(&(into + 1)))
+        };
+        !negated && (bare || s.find(pass + 1..pass + 7, &PASSED).is_some_and(into))
     })
 }
 
@@ -144,7 +150,7 @@ fn place(s: &Sentence<'_>, at: usize) -> Option<usize> {
         "keychain" | "keyring" => !matches!(next, "service" | "item" | "access"),
         "wallet" => matches!(next, "seed" | "keys" | "key"),
         "seed" => next == "phrase",
-        "env" => next == "file" && s.before(at, 1) != "the" || next == "file",
+        "env" => next == "file",
         "cookies" => matches!(s.before(at, 1), "browser" | "user's" | "session"),
         "mcp" => next == "json",
         _ => false,
@@ -208,6 +214,8 @@ fn is_secret_path(word: &str) -> bool {
         let etc = !matches!(part, "shadow" | "passwd") || before == "etc";
         if (dir && (!last || part != ".cursor"))
             || (last && file && etc)
+            || (last && part == "hosts.yml" && before == "gh")
+            || (last && part == "application_default_credentials.json")
             || (last
                 && part.starts_with(".env.")
                 && !part.ends_with("example")

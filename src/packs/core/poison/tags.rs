@@ -1,6 +1,12 @@
 //! `poison.pseudo-tag` and `poison.comment`: orders dressed up as the system's voice or hidden in comments.
 
-use super::{Finding, Found, Tier, lexicon::Lexicon};
+use std::ops::Range;
+
+use super::{
+    Finding, Found, Tier,
+    fold::{Folded, fold},
+    lexicon::Lexicon,
+};
 
 /// How much of a text a tag without an end is taken to hold, in bytes.
 const REACH: usize = 2000;
@@ -30,129 +36,157 @@ const BRACKETED: &[&str] = &[
     "assistant",
 ];
 
-/// Looks for tags and comments around orders.
+/// Looks for tags and comments around orders, once through the text.
 pub fn find(text: &str, found: &mut Found) {
     let bytes = text.as_bytes();
-    let mut from = 0;
-    while let Some(at) =
-        bytes[from..].iter().position(|byte| matches!(byte, b'<' | b'[') || *byte >= 0xe2).map(|at| at + from)
-    {
+    let mut open: Option<Tag<'_>> = None;
+    let (mut from, mut comment_ends) = (0, 0);
+    while let Some(at) = (from..bytes.len()).find(|at| matches!(bytes[*at], b'<' | b'[' | WIDE_OPEN)) {
         from = at + 1;
-        let rest = &text[floor(text, at)..];
-        let before = text[..floor(text, at)].trim_end_matches([' ', '\t']);
-        let starts = before.is_empty() || before.ends_with(['\n', '.', '!', ':', '?', '>', ']', '-', '*']);
-        if bytes[at] == b'<' {
-            if let Some(inner) = rest.strip_prefix("<!--") {
-                let end = inner.find("-->").unwrap_or(inner.len().min(REACH));
-                let inner = cut(inner, end);
-                if comment_orders(inner) {
-                    found.add(Finding::new("poison.comment", Tier::Weak, at..at + 4 + inner.len()));
-                }
-                continue;
-            }
-            if let Some(length) = tag(rest, '<', '>', starts) {
-                found.add(Finding::new("poison.pseudo-tag", Tier::Strong, at..at + length));
-            }
-        } else if bytes[at] == b'[' {
-            // In the middle of a sentence it is a label that the text talks about.
-            if starts && let Some(length) = tag(rest, '[', ']', starts) {
-                found.add(Finding::new("poison.pseudo-tag", Tier::Strong, at..at + length));
-            }
-        } else if rest.starts_with('＜')
-            && let Some(length) = tag(rest, '＜', '＞', starts)
-        {
-            found.add(Finding::new("poison.pseudo-tag", Tier::Strong, at..at + length));
+        if text.get(at..).is_none_or(|rest| !rest.starts_with(['<', '[', '＜'])) {
+            continue;
         }
+        if at >= comment_ends
+            && let Some(inner) = text[at..].strip_prefix("<!--")
+        {
+            let inner = cut(inner, REACH);
+            let inner = &inner[..inner.find("-->").unwrap_or(inner.len())];
+            comment_ends = at + 4 + inner.len();
+            if comment_orders(inner) {
+                found.add(Finding::new("poison.comment", Tier::Weak, at..comment_ends));
+            }
+            continue;
+        }
+        let Some(tag) = Tag::read(text, at) else { continue };
+        if let Some(before) = open.replace(tag) {
+            before.judge(text, open.as_ref(), found);
+        }
+    }
+    if let Some(last) = open {
+        last.judge(text, None, found);
     }
 }
 
-fn floor(text: &str, mut at: usize) -> usize {
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
-}
+/// The first byte of `＜`.
+const WIDE_OPEN: u8 = "＜".as_bytes()[0];
 
 fn cut(text: &str, at: usize) -> &str {
-    &text[..floor(text, at.min(text.len()))]
+    &text[..super::floor(text, at.min(text.len()))]
 }
 
-/// The length of the tag at the start of `rest` together with the order in it.
-fn tag(rest: &str, open: char, close: char, starts_a_line: bool) -> Option<usize> {
-    let head = cut(rest, 80);
-    let end = head.find(close)?;
-    let inner: String = head[open.len_utf8()..end]
-        .chars()
-        .filter_map(|c| match super::fold::fold(c) {
-            super::fold::Folded::Plain(c) => Some(c),
-            super::fold::Folded::Dropped => None,
-        })
-        .collect();
-    let inner = inner.trim();
-    let after = &rest[end + close.len_utf8()..];
-    // `<|im_start|>system`, `<<SYS>>`, `[INST]`: the markers of chat templates.
-    let template = matches!(
-        inner,
-        "|im_start|"
-            | "|im_end|"
-            | "|system|"
-            | "|user|"
-            | "|assistant|"
-            | "<sys"
-            | "inst"
-            | "|start_header_id|"
-            | "|eot_id|"
-            | "|endoftext|"
-    );
-    let name = inner.split([' ', ':', '=']).next().unwrap_or_default();
-    let voice = match open {
-        '[' => {
-            let label = inner.split(':').next().unwrap_or_default().trim();
-            BRACKETED.contains(&label)
-        }
-        _ => {
-            VOICES.holds(name)
-                && !inner.ends_with('/')
-                && (inner == name || inner[name.len()..].starts_with([':', ' ']))
-        }
-    };
-    let structure = open != '[' && STRUCTURE.holds(inner);
-    if !(template || voice || structure) {
-        return None;
-    }
-    // `[SYSTEM: do this]` holds its order inside the brackets.
-    if open == '['
-        && let Some((_, said)) = inner.split_once(':')
-        && is_order_to_a_model(said)
-    {
-        return Some(end + close.len_utf8());
-    }
-    let closing = closing(after, open, name);
-    let loud = head[..end].chars().any(char::is_uppercase);
-    let link = open == '[' && (after.starts_with('(') || (after.starts_with(':') && !loud));
-    // Without an end, `<system>` in the middle of a line is a placeholder and not a voice.
-    if link || (closing.is_none() && !template && !(starts_a_line || (loud && name == "important"))) {
-        return None;
-    }
-    let held = cut(after, closing.unwrap_or(REACH));
-    let held = match (closing, open, loud) {
-        (Some(_), ..) => held,
-        (None, '<', false) => held.split(['.', '\n']).find(|line| !line.trim().is_empty()).unwrap_or_default(),
-        (None, ..) => held.split("\n\n").next().unwrap_or_default(),
-    };
-    let orders = if structure { is_order_to_a_model(held) } else { is_order(held) };
-    orders.then(|| end + close.len_utf8() + held.len())
+/// What a tag imitates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Voice {
+    /// The markers of chat templates: `<|im_start|>`, `<<SYS>>`, `[INST]`.
+    Template,
+    /// Somebody above the user.
+    Above,
+    /// A part of a document, or somebody.
+    Structure,
 }
 
-/// Where the matching end tag starts.
-fn closing(after: &str, open: char, name: &str) -> Option<usize> {
-    let near = cut(after, REACH).to_ascii_lowercase();
-    let marks = if open == '[' {
-        [format!("[/{name}"), format!("[end {name}")]
-    } else {
-        [format!("</{name}"), format!("<|im_end|>")]
-    };
-    marks.iter().filter_map(|mark| near.find(mark.as_str())).min()
+/// A tag that imitates a voice, or the end of one.
+#[derive(Debug)]
+struct Tag<'t> {
+    at: Range<usize>,
+    /// Folded, without the slash of an end.
+    name: String,
+    /// What stands between the brackets, as written.
+    inner: &'t str,
+    voice: Voice,
+    ends: bool,
+    bracketed: bool,
+    starts_a_line: bool,
+}
+
+impl<'t> Tag<'t> {
+    /// Reads the tag that starts at `at`, when it is one that matters.
+    fn read(text: &'t str, at: usize) -> Option<Self> {
+        let head = cut(&text[at..], 80);
+        let (open, close) = match head.chars().next()? {
+            '[' => ('[', ']'),
+            '<' => ('<', '>'),
+            _ => ('＜', '＞'),
+        };
+        let end = head.find(close)?;
+        let inner = &head[open.len_utf8()..end];
+        let folded: String = inner
+            .chars()
+            .filter_map(|c| match fold(c) {
+                Folded::Plain(c) => Some(c),
+                Folded::Dropped => None,
+            })
+            .collect();
+        let trimmed = folded.trim();
+        let (ends, trimmed) = match trimmed.strip_prefix('/').or_else(|| trimmed.strip_prefix("end ")) {
+            Some(name) => (true, name),
+            None => (false, trimmed),
+        };
+        let bracketed = open == '[';
+        let label = trimmed.split([':', '=']).next().unwrap_or_default().trim();
+        let word = label.split(' ').next().unwrap_or_default();
+        let template = [
+            "|im_start|",
+            "|im_end|",
+            "|system|",
+            "|user|",
+            "|assistant|",
+            "<sys",
+            "inst",
+            "|start_header_id|",
+            "|eot_id|",
+            "|endoftext|",
+        ];
+        let (voice, name) = match () {
+            () if template.contains(&trimmed) => (Voice::Template, trimmed),
+            () if bracketed && BRACKETED.contains(&label) => (Voice::Above, label),
+            () if !bracketed && VOICES.holds(word) && !trimmed.ends_with('/') => (Voice::Above, word),
+            () if !bracketed && STRUCTURE.holds(trimmed) => (Voice::Structure, trimmed),
+            () => return None,
+        };
+        let before = text[..at].trim_end_matches([' ', '\t']);
+        let starts_a_line = before.is_empty() || before.ends_with(['\n', '.', '!', ':', '?', '>', ']', '-', '*']);
+        let after = &text[at + end + close.len_utf8()..];
+        let loud = inner.chars().any(char::is_uppercase);
+        // `[hidden](…)` and `[hidden]: …` are links; in the middle of a sentence a bracket is a label that the text talks about.
+        let link = after.starts_with('(') || (after.starts_with(':') && !loud);
+        if bracketed && !ends && (link || !starts_a_line) {
+            return None;
+        }
+        let at = at..at + end + close.len_utf8();
+        let name = name.to_owned();
+        Some(Self { at, name, inner, voice, ends, bracketed, starts_a_line })
+    }
+
+    /// Decides about a tag, given the next one.
+    fn judge(self, text: &str, next: Option<&Tag<'_>>, found: &mut Found) {
+        if self.ends {
+            return;
+        }
+        // `[SYSTEM: do this]` holds its order inside the brackets.
+        let said = self.inner.split_once(':').filter(|_| self.bracketed);
+        if said.is_some_and(|(_, said)| is_order_to_a_model(said)) {
+            found.add(Finding::new("poison.pseudo-tag", Tier::Strong, self.at));
+            return;
+        }
+        let after = &text[self.at.end..];
+        let within = next.map_or(after, |next| &text[self.at.end..next.at.start.max(self.at.end)]);
+        let closed =
+            within.len() <= REACH && next.is_some_and(|next| next.name == self.name || next.name == "|im_end|");
+        let loud = self.inner.chars().any(char::is_uppercase);
+        // Without an end, `<system>` in the middle of a line is a placeholder and no voice.
+        let speaks = closed || self.starts_a_line || (loud && self.name == "important");
+        let within = cut(within, REACH);
+        let held = match (closed, self.bracketed || loud) {
+            (true, _) => within,
+            (false, false) => within.split(['.', '\n']).find(|line| !line.trim().is_empty()).unwrap_or_default(),
+            (false, true) => within.split("\n\n").next().unwrap_or_default(),
+        };
+        let orders = if self.voice == Voice::Structure { is_order_to_a_model(held) } else { is_order(held) };
+        if speaks && orders {
+            found.add(Finding::new("poison.pseudo-tag", Tier::Strong, self.at.start..self.at.end + held.len()));
+        }
+    }
 }
 
 fn words(text: &str) -> impl Iterator<Item = String> {

@@ -91,7 +91,10 @@ impl Walk<'_> {
             Value::String(text) => {
                 let name = path.last() == Some(&"name")
                     && path.iter().all(|step| !matches!(*step, "inputSchema" | "outputSchema"));
-                self.text(text, if name { Kind::Name } else { Kind::Prose }, path);
+                // A value such as `ignore_all_previous_instructions` is read like a name.
+                let identifier = text.contains(['_', '-'])
+                    && text.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-'));
+                self.text(text, if name || identifier { Kind::Name } else { Kind::Prose }, path);
             }
             Value::Array(items) => items.iter().for_each(|item| self.value(item, path)),
             Value::Object(members) => {

@@ -233,57 +233,79 @@ struct Splitter<'a> {
 
 impl Splitter<'_> {
     fn run(mut self) {
-        let mut chars = self.text.char_indices().peekable();
-        while let Some((at, raw)) = chars.next() {
-            let Folded::Plain(c) = fold(raw) else { continue };
-            let next = chars.peek().map_or(' ', |(_, next)| match fold(*next) {
-                Folded::Plain(next) => next,
-                Folded::Dropped => *next,
-            });
-            let inside = self.start.is_some();
-            match c {
-                'a'..='z' | '0'..='9' | '_' | '/' | '\\' | '~' | '@' | '$' | '%' | '+' => self.take(c, at),
-                '\'' | '-' | '=' | '&' | '#' if inside && next.is_alphanumeric() => self.take(c, at),
-                '.' if next.is_alphanumeric() || matches!(next, '_' | '/' | '\\') || (inside && next == '.') => {
-                    if self.runs_into_a_sentence(chars.peek().map(|(_, next)| *next)) {
-                        self.end(at, Gap::Sentence);
-                    } else {
-                        self.take(c, at);
-                    }
-                }
-                ':' if inside && matches!(next, '/' | '\\') => self.take(c, at),
-                '?' if inside && self.is_address() && !next.is_whitespace() => self.take(c, at),
-                '*' if inside && self.text[at..].trim_start_matches('*').starts_with(char::is_alphanumeric) => {}
-                '<' => {
-                    let (length, gap) = formatting(&self.text[at..]).unwrap_or((1, Some(Gap::Blank)));
-                    if let Some(gap) = gap {
-                        self.end(at, gap);
-                    }
-                    while chars.next_if(|(next, _)| *next < at + length).is_some() {}
-                }
-                '.' | '!' | '?' | '。' | '！' | '？' | '\u{2028}' | '\u{2029}' => self.end(at, Gap::Sentence),
-                '\n' => {
-                    let rest = &self.text[at + 1..];
-                    self.end(at, if starts_a_block(rest) { Gap::Sentence } else { Gap::Blank });
-                }
-                ',' | ';' | ':' | '(' | ')' | '\u{2013}' | '\u{2014}' | '、' | '，' => self.end(at, Gap::Clause),
-                '"' => {
-                    self.end(at, Gap::Blank);
-                    self.quoted = true;
-                }
-                '`' => {
-                    self.end(at, Gap::Blank);
-                    self.code = true;
-                }
-                '\'' => {
-                    self.end(at, Gap::Blank);
-                    self.quoted = true;
-                }
-                c if c.is_alphanumeric() => self.take(c, at),
-                _ => self.end(at, Gap::Blank),
+        let text = self.text;
+        let bytes = text.as_bytes();
+        let mut at = 0;
+        while let Some(byte) = bytes.get(at) {
+            if byte.is_ascii_alphanumeric() {
+                let end = (at..bytes.len()).find(|at| !bytes[*at].is_ascii_alphanumeric()).unwrap_or(bytes.len());
+                self.take_all(at, end);
+                at = end;
+            } else if *byte == b' ' {
+                self.end(at, Gap::Blank);
+                at += 1;
+            } else {
+                at = self.step(at);
             }
         }
-        self.end(self.text.len(), Gap::Sentence);
+        self.end(text.len(), Gap::Sentence);
+    }
+
+    /// Reads one character that is more than an ASCII letter, digit or blank; returns where the next one starts.
+    fn step(&mut self, at: usize) -> usize {
+        let rest = &self.text[at..];
+        let Some(raw) = rest.chars().next() else { return self.text.len() };
+        let after = at + raw.len_utf8();
+        let Folded::Plain(c) = fold(raw) else { return after };
+        let raw_next = self.text[after..].chars().next();
+        let next = raw_next.map_or(' ', |next| match fold(next) {
+            Folded::Plain(next) => next,
+            Folded::Dropped => next,
+        });
+        let inside = self.start.is_some();
+        match c {
+            '_' | '/' | '\\' | '~' | '@' | '$' | '%' | '+' => self.take(c, at),
+            '\'' | '-' | '=' | '&' | '#' if inside && next.is_alphanumeric() => self.take(c, at),
+            '.' if next.is_alphanumeric() || matches!(next, '_' | '/' | '\\') || (inside && next == '.') => {
+                if self.runs_into_a_sentence(raw_next) {
+                    self.end(at, Gap::Sentence);
+                } else {
+                    self.take(c, at);
+                }
+            }
+            ':' if inside && matches!(next, '/' | '\\') => self.take(c, at),
+            '?' if inside && self.is_address() && !next.is_whitespace() => self.take(c, at),
+            // Emphasis inside a word (`ig**no**re`).
+            '*' if inside && emphasis(rest) => {}
+            '<' => {
+                let (length, gap) = formatting(rest).unwrap_or((1, Some(Gap::Blank)));
+                if let Some(gap) = gap {
+                    self.end(at, gap);
+                }
+                return at + length.max(raw.len_utf8());
+            }
+            '.' | '!' | '?' | '。' | '！' | '？' | '\u{2028}' | '\u{2029}' => self.end(at, Gap::Sentence),
+            '\n' => self.end(at, if starts_a_block(&self.text[after..]) { Gap::Sentence } else { Gap::Blank }),
+            ',' | ';' | ':' | '(' | ')' | '\u{2013}' | '\u{2014}' | '、' | '，' => self.end(at, Gap::Clause),
+            '"' | '\'' => {
+                self.end(at, Gap::Blank);
+                self.quoted = true;
+            }
+            '`' => {
+                self.end(at, Gap::Blank);
+                self.code = true;
+            }
+            c if c.is_alphanumeric() => self.take(c, at),
+            _ => self.end(at, Gap::Blank),
+        }
+        after
+    }
+
+    fn take_all(&mut self, at: usize, end: usize) {
+        let from = self.words.folded.len();
+        self.start.get_or_insert((from as u32, at as u32));
+        self.words.folded.push_str(&self.text[at..end]);
+        self.words.folded[from..].make_ascii_lowercase();
     }
 
     fn take(&mut self, c: char, at: usize) {
@@ -345,6 +367,12 @@ impl Splitter<'_> {
             self.gap = Gap::Blank;
         }
     }
+}
+
+/// Whether one to three asterisks stand before a letter.
+fn emphasis(rest: &str) -> bool {
+    let stars = rest.bytes().take(4).take_while(|byte| *byte == b'*').count();
+    stars < 4 && rest[stars..].starts_with(char::is_alphanumeric)
 }
 
 /// The length of an HTML tag that only formats, and what it puts between words.

@@ -49,6 +49,19 @@ fn a_server_that_refuses_everything_passes() {
 }
 
 #[test]
+fn a_sign_of_life_that_a_rate_limit_held_back_is_no_death_and_one_that_found_nobody_is() {
+    let limit = || EventKind::NotSent { why: "the endpoint limits its rate: HTTP 429".to_owned() };
+    let mut script = clean(&["a"], 2);
+    stressed(&mut script, 0, "long-string", vec![reply(json!({}))]);
+    stressed(&mut script, 0, "not-json", vec![EventKind::Http { status: 429, headers: Vec::new() }, limit()]);
+    let judgement = script.judge(&CHECK);
+    assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:#?}");
+    assert!(judgement.summary.contains("1 stress inputs survived"), "{}", judgement.summary);
+    stressed(&mut script, 0, "batch", vec![EventKind::NotSent { why: "connection refused".to_owned() }]);
+    assert_eq!(script.judge(&CHECK).verdict, Verdict::Fail);
+}
+
+#[test]
 fn acceptance_is_part_and_more_than_half_is_fail() {
     let mut script = clean(&["a"], 2);
     script.accepted("a", "unknown-key", "done");

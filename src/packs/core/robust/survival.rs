@@ -141,7 +141,18 @@ fn groups<'t>(view: &View<'t>, sessions: &Sessions, not_sent: &mut Vec<String>) 
             },
             Role::Alive if !waiting.is_empty() => {
                 let inputs = std::mem::take(waiting);
-                groups.push(Group { inputs, sign: act, fate: sessions.fate(&act) });
+                let fate = sessions.fate(&act);
+                // An endpoint that limits its rate has answered, only not this: whether the server lives is not known.
+                match &fate {
+                    Fate::NotSent(why)
+                        if act.events().any(|(_, event)| matches!(event.kind, EventKind::Http { .. })) =>
+                    {
+                        if !not_sent.contains(why) {
+                            not_sent.push(why.clone());
+                        }
+                    }
+                    _ => groups.push(Group { inputs, sign: act, fate }),
+                }
             }
             _ => {}
         }

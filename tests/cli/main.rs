@@ -1,0 +1,12 @@
+//! End to end, as a user runs it: exit codes, messages, formats, places. The environment is scrubbed; servers are toys.
+
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
+mod bench;
+mod endpoints;
+mod gate;
+mod mistakes;
+mod places;
+mod reports;
+mod servers;
+mod signals;
