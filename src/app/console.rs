@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use super::Exit;
+use crate::text::terminal;
 
 /// Writes all bytes to standard output. A closed pipe (`| head`) is a success: the reader had enough.
 pub fn stdout(bytes: &[u8]) -> io::Result<()> {
@@ -10,10 +11,10 @@ pub fn stdout(bytes: &[u8]) -> io::Result<()> {
     forgive(out.write_all(bytes).and_then(|()| out.flush()))
 }
 
-/// Writes a line to standard error. Nothing can be said when that fails, so nothing is.
+/// Writes a line to standard error, whatever it quotes made harmless. Nothing can be said when that fails, so nothing is.
 pub fn line(text: &str) {
     let mut err = io::stderr().lock();
-    let _ = err.write_all(text.as_bytes()).and_then(|()| err.write_all(b"\n"));
+    let _ = err.write_all(terminal::line(text).as_bytes()).and_then(|()| err.write_all(b"\n"));
 }
 
 /// Prints a command's answer and says how the process ends.

@@ -21,6 +21,8 @@ pub(super) fn announce(settings: &Settings, name: &str, failure: &Failure, redac
 
 /// Lines of a failed server's stderr that are shown.
 const SHOWN: usize = 20;
+/// Characters of each of them.
+const WIDTH: usize = 300;
 
 /// Shows the last lines of a failed server's stderr and saves all that was kept beside the report, where there is one.
 fn save_stderr(settings: &Settings, name: &str, stderr: &str) -> Option<String> {
@@ -56,7 +58,8 @@ fn save_stderr(settings: &Settings, name: &str, stderr: &str) -> Option<String> 
     let lines: Vec<_> = stderr.lines().collect();
     console::line("the server's last lines on stderr:");
     for line in lines.iter().skip(lines.len().saturating_sub(SHOWN)) {
-        console::line(&format!("  | {}", terminal::line(line)));
+        let cut: String = line.chars().take(WIDTH).collect();
+        console::line(&format!("  | {}{}", terminal::line(&cut), if cut.len() < line.len() { "…" } else { "" }));
     }
     saved
 }

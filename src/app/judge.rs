@@ -54,9 +54,15 @@ pub fn judge(args: &JudgeArgs, color: ColorWhen) -> Exit {
 }
 
 fn read(path: &Path) -> Result<Trace, String> {
-    let file = std::fs::File::open(path).map_err(|error| error.to_string())?;
-    let mut text = String::new();
-    file.take(MAX_BYTES + 1).read_to_string(&mut text).map_err(|error| error.to_string())?;
+    let mut file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    // What is no recording is told by its first byte, before it is read whole.
+    let mut first = [0];
+    let begun = file.read(&mut first).map_err(|error| error.to_string())?;
+    if begun == 0 || first != *b"{" {
+        return Err("not a recording: it does not begin with `{`".to_owned());
+    }
+    let mut text = "{".to_owned();
+    file.take(MAX_BYTES).read_to_string(&mut text).map_err(|error| error.to_string())?;
     if text.len() as u64 > MAX_BYTES {
         return Err("larger than 1 GiB".to_owned());
     }

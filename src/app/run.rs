@@ -1,16 +1,25 @@
 //! `run`: settings → servers → reports → exit code.
 
 use std::{
+    cell::RefCell,
     collections::BTreeMap,
     ffi::OsString,
-    path::Path,
+    path::{Path, PathBuf},
+    pin::Pin,
+    rc::Rc,
     sync::Arc,
+    task::{Context, Poll},
     time::{Duration, Instant, SystemTime},
 };
 
 use futures_util::StreamExt;
+use tokio::task::JoinHandle;
 
-use super::{Exit, conclude, config_cmd, console, facts, failed, progress::Progress, signals};
+use super::{
+    Exit, conclude, config_cmd, console, facts, failed,
+    progress::Progress,
+    signals::{self, Signals},
+};
 use crate::{
     cli::{ColorWhen, RunArgs},
     config::{self, ConfigError, Resolved, Settings},
@@ -19,7 +28,7 @@ use crate::{
     report::{RunResult, build},
     run::{self, Finished, Fit, Impossible, Outside},
     session::Recorder,
-    targets,
+    targets::{self, cleanup},
     text::{Redactor, terminal},
 };
 
@@ -71,7 +80,8 @@ pub fn grade(resolved: &Resolved, record: Option<&Path>, color: ColorWhen) -> Ex
     }
     warn(&settings.warnings);
     targets::become_subreaper();
-    targets::cleanup::install_panic_cleanup();
+    targets::hide();
+    cleanup::install_panic_cleanup();
     let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -79,29 +89,77 @@ pub fn grade(resolved: &Resolved, record: Option<&Path>, color: ColorWhen) -> Ex
             return Exit::Failure;
         }
     };
-    let graded = runtime.block_on(all(resolved, record));
-    // Nothing of the runtime is needed any more, and a blocked task of it must not hold the exit.
+    let settings = Arc::new(settings.clone());
+    let ended = runtime.block_on(async {
+        let mut signals = Signals::catch();
+        let (runs, stopped) = all(resolved, &settings, record, &mut signals).await?;
+        let kept = kept(&settings, &runs);
+        Ok((reported(&settings, runs, stopped, color, &mut signals).await, kept))
+    });
+    // A blocked task must not hold the exit.
     runtime.shutdown_background();
-    let (runs, stopped) = match graded {
-        Ok(graded) => graded,
+    let (ended, kept) = match ended {
+        Ok(ended) => ended,
         Err(Impossible { tool, class, takes_text }) => {
             return config_cmd::mistake(&resolved.override_without_parameter(&tool, &class, &takes_text));
         }
     };
-    let mut exit = conclude::conclude(&runs, settings, color);
-    if runs.len() < settings.servers.len() {
-        console::line("error: a report could not be made: a defect of sealmark, please report it");
-        exit = exit.worst(Exit::Failure);
+    if let Ended::Stopped(exit) = ended {
+        console::line(&signals::last_line(exit));
     }
-    if let Some(stopped) = stopped {
-        console::line(&signals::last_line(stopped));
+    kept.iter().for_each(|path| console::line(&format!("kept sandbox: {path}")));
+    match ended {
+        Ended::Well(exit) | Ended::Stopped(exit) => exit,
     }
-    if settings.sandbox.keep {
-        for path in runs.iter().filter_map(|run| run.sandbox.dir.as_deref()).filter(|dir| !dir.starts_with('{')) {
-            console::line(&format!("kept sandbox: {path}"));
+}
+
+/// How a run is over.
+enum Ended {
+    Well(Exit),
+    /// By a signal.
+    Stopped(Exit),
+}
+
+/// How long writing the reports may go on after a signal: a reader that does not read would hold it for ever.
+const WRITING: Duration = Duration::from_secs(5);
+
+/// Writes the reports where a signal is still heard. A run that a signal reaches only here is complete: its reports are
+/// written and its own exit code stays, unless they cannot be finished.
+async fn reported(
+    settings: &Arc<Settings>,
+    runs: Vec<RunResult>,
+    stopped: Option<Exit>,
+    color: ColorWhen,
+    signals: &mut Signals,
+) -> Ended {
+    let of = Arc::clone(settings);
+    let mut writing = tokio::task::spawn_blocking(move || {
+        let exit = conclude::conclude(&runs, &of, color);
+        if runs.len() == of.servers.len() {
+            return exit;
         }
+        console::line("error: a report could not be made: a defect of sealmark, please report it");
+        exit.worst(Exit::Failure)
+    });
+    let mut late = None;
+    let written = tokio::select! {
+        written = &mut writing => Some(written),
+        exit = signals.next() => {
+            late = Some(exit);
+            tokio::time::timeout(WRITING, &mut writing).await.ok()
+        }
+    };
+    match (stopped, written) {
+        (Some(stopped), _) => Ended::Stopped(stopped),
+        (None, Some(exit)) => Ended::Well(exit.unwrap_or(Exit::Failure)),
+        (None, None) => Ended::Stopped(late.unwrap_or(Exit::Failure)),
     }
-    stopped.unwrap_or(exit)
+}
+
+/// Where the sandboxes are that were to be kept.
+fn kept(settings: &Settings, runs: &[RunResult]) -> Vec<String> {
+    let dirs = runs.iter().filter_map(|run| run.sandbox.dir.clone());
+    dirs.filter(|dir| settings.sandbox.keep && !dir.starts_with('{')).collect()
 }
 
 /// Whether every variable that a server's settings refer to is set: known before anything is started.
@@ -134,11 +192,19 @@ struct Slot {
     recorder: Recorder,
     started: SystemTime,
     clock: Instant,
+    /// Its sandbox, when that is to stay.
+    kept: Rc<RefCell<Option<PathBuf>>>,
+    /// Its report, while that is being made.
+    judging: RefCell<Option<JoinHandle<RunResult>>>,
 }
 
 /// Every server's report, and the signal that ended them; or the override that no tool can follow.
-async fn all(resolved: &Resolved, record: Option<&Path>) -> Result<(Vec<RunResult>, Option<Exit>), Impossible> {
-    let settings = &Arc::new(resolved.settings.clone());
+async fn all(
+    resolved: &Resolved,
+    settings: &Arc<Settings>,
+    record: Option<&Path>,
+    signals: &mut Signals,
+) -> Result<(Vec<RunResult>, Option<Exit>), Impossible> {
     let alone = settings.servers.len() == 1;
     let plan = plan::plan(settings);
     let progress = Progress::new();
@@ -150,6 +216,8 @@ async fn all(resolved: &Resolved, record: Option<&Path>) -> Result<(Vec<RunResul
             recorder: Recorder::new(crate::model::Header::default()),
             started: SystemTime::now(),
             clock: Instant::now(),
+            kept: Rc::default(),
+            judging: RefCell::default(),
         })
         .collect();
     let mut results: Vec<Option<RunResult>> = settings.servers.iter().map(|_| None).collect();
@@ -157,7 +225,9 @@ async fn all(resolved: &Resolved, record: Option<&Path>) -> Result<(Vec<RunResul
     let ended = {
         let work = futures_util::stream::iter(settings.servers.iter().zip(&slots).enumerate())
             .map(|(at, (server, slot))| {
-                let outside = Outside { env: env.clone(), progress: progress.reporter(&server.name) };
+                let kept = Rc::clone(&slot.kept);
+                let kept = Rc::new(move |dir: &Path| *kept.borrow_mut() = Some(dir.to_owned()));
+                let outside = Outside { env: env.clone(), progress: progress.reporter(&server.name), kept };
                 let (plan, progress) = (&plan, &progress);
                 async move {
                     let clock = (SystemTime::now(), Instant::now());
@@ -175,10 +245,11 @@ async fn all(resolved: &Resolved, record: Option<&Path>) -> Result<(Vec<RunResul
                     warn(&said);
                     let (settings, record) = (Arc::clone(settings), record.map(Path::to_owned));
                     // In a task of its own: judging takes time that other servers need, and a defect in it must not end them.
-                    let result = tokio::task::spawn_blocking(move || {
+                    let judging = tokio::task::spawn_blocking(move || {
                         report(&settings, at, finished, said, clock, false, record.as_deref())
                     });
-                    let result = result.await.ok();
+                    *slot.judging.borrow_mut() = Some(judging);
+                    let result = std::future::poll_fn(|context| slot.poll(context)).await;
                     progress.done(&server.name);
                     Ok((at, fit, result))
                 }
@@ -186,10 +257,11 @@ async fn all(resolved: &Resolved, record: Option<&Path>) -> Result<(Vec<RunResul
             .buffer_unordered(settings.jobs.max(1));
         tokio::pin!(work);
         let mut ended = Ok(None);
-        let mut signal = std::pin::pin!(signals::stopped());
         let mut show = std::pin::pin!(progress.show());
         while matches!(ended, Ok(None)) {
             tokio::select! {
+                biased;
+                exit = signals.next() => ended = Ok(Some(exit)),
                 next = work.next() => match next {
                     Some(Ok((at, fit, result))) => {
                         fits.push(fit);
@@ -198,31 +270,24 @@ async fn all(resolved: &Resolved, record: Option<&Path>) -> Result<(Vec<RunResul
                     Some(Err(wrong)) => ended = Err(wrong),
                     None => break,
                 },
-                exit = &mut signal => ended = Ok(Some(exit)),
                 never = &mut show => match never {},
             }
         }
-        ended
-    };
-    let stopped = match ended {
-        Ok(stopped) => stopped,
-        Err(wrong) => {
-            targets::sweep(None);
-            return Err(wrong);
-        }
-    };
-    if stopped.is_some() {
-        let left = tokio::task::spawn_blocking(|| targets::cleanup::emergency(CLEANUP)).await.unwrap_or_default();
-        for path in left {
+        // Before the work is dropped: what that takes down at once, and in silence, is ended in order and told here.
+        let cut_short = !matches!(ended, Ok(None));
+        let end = move || if cut_short { cleanup::emergency(CLEANUP) } else { cleanup::finish() };
+        for path in tokio::task::spawn_blocking(end).await.unwrap_or_default() {
             console::line(&format!("cleanup did not finish: {} (remove it by hand)", path.display()));
         }
+        ended
+    };
+    let stopped = ended?;
+    if stopped.is_some() {
         for (at, (slot, result)) in slots.into_iter().zip(&mut results).enumerate() {
             if result.is_none() {
-                *result = Some(interrupted(settings, at, slot));
+                *result = Some(interrupted(settings, at, slot).await);
             }
         }
-    } else {
-        targets::sweep(None);
     }
     let mut runs: Vec<RunResult> = results.into_iter().flatten().collect();
     if !alone && stopped.is_none() {
@@ -233,23 +298,45 @@ async fn all(resolved: &Resolved, record: Option<&Path>) -> Result<(Vec<RunResul
     Ok((runs, stopped))
 }
 
-fn interrupted(settings: &Settings, at: usize, slot: Slot) -> RunResult {
+impl Slot {
+    /// Asks for the report that is being made; none when making it met a defect.
+    fn poll(&self, context: &mut Context<'_>) -> Poll<Option<RunResult>> {
+        let mut judging = self.judging.borrow_mut();
+        let Some(handle) = judging.as_mut() else { return Poll::Ready(None) };
+        let result = std::task::ready!(Pin::new(handle).poll(context));
+        *judging = None;
+        Poll::Ready(result.ok())
+    }
+}
+
+/// The report of a run that a signal cut short: the whole one when only judging was left to do.
+async fn interrupted(settings: &Settings, at: usize, slot: Slot) -> RunResult {
+    if let Some(judging) = slot.judging.take()
+        && let Ok(Ok(mut result)) = tokio::time::timeout(WRITING, judging).await
+    {
+        result.interrupted = true;
+        result.warnings.push(INTERRUPTED.to_owned());
+        return result;
+    }
     let mut trace = slot.recorder.take();
     trace.header.failure = Some("the run was interrupted".to_owned());
     if trace.header.name.is_empty() {
         trace.header.name.clone_from(&settings.servers[at].name);
     }
+    let kept = slot.kept.take().map(|dir| dir.display().to_string());
     let placed = trace.header.placeholders.iter().find(|(path, name)| name == "{sandbox_dir}" && path.starts_with('/'));
     let dir = placed.map(|(path, _)| path.clone());
-    let kept = dir.clone().filter(|_| settings.sandbox.keep);
     let sandbox = run::SandboxReport { used: dir.is_some(), dir, kept, ..run::SandboxReport::default() };
     let secrets = settings.secrets.clone();
     let finished = Finished { trace, failure: None, sandbox, secrets, fit: Fit::default() };
     let mut result = report(settings, at, finished, Vec::new(), (slot.started, slot.clock), true, None);
     result.error = None;
-    result.warnings.push("the run was interrupted; the report may be incomplete".to_owned());
+    result.warnings.push(INTERRUPTED.to_owned());
     result
 }
+
+/// What every report of such a run says.
+const INTERRUPTED: &str = "the run was interrupted; the report may be incomplete";
 
 /// Judges and reports one finished run, saves its recording and the stderr of a failed start.
 fn report(
@@ -287,7 +374,7 @@ fn write_recording(path: &Path, trace: &Trace, secrets: &[String]) {
     let redactor = Redactor::new(&[], secrets, true);
     let written = serde_json::to_string(trace)
         .map_err(std::io::Error::other)
-        .and_then(|text| std::fs::write(path, redactor.apply(&text)));
+        .and_then(|text| std::fs::write(path, redactor.apply_json(&text)));
     if let Err(error) = written {
         console::line(&format!("warning: the recording could not be written to {}: {error}", path.display()));
     }

@@ -1,20 +1,29 @@
 //! SIGHUP, SIGINT and SIGTERM: the run ends, what it owns is taken down, the exit code says which it was.
 
-use tokio::signal::unix::{SignalKind, signal};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 
 use super::Exit;
 
-/// Waits for the first of the three signals. When handlers cannot be installed it waits for ever: the default action stays.
-pub async fn stopped() -> Exit {
-    let (Ok(mut hangup), Ok(mut interrupt), Ok(mut terminate)) =
-        (signal(SignalKind::hangup()), signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
-    else {
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = hangup.recv() => Exit::HungUp,
-        _ = interrupt.recv() => Exit::Interrupted,
-        _ = terminate.recv() => Exit::Terminated,
+/// The three signals, caught from the moment this is made.
+pub struct Signals(Option<[Signal; 3]>);
+
+impl Signals {
+    /// Catches them; to be called before anything is made that a signal must take down. Needs a tokio runtime. When
+    /// handlers cannot be installed the default action stays.
+    pub fn catch() -> Self {
+        let kinds = [SignalKind::hangup(), SignalKind::interrupt(), SignalKind::terminate()];
+        let [Ok(hangup), Ok(interrupt), Ok(terminate)] = kinds.map(signal) else { return Self(None) };
+        Self(Some([hangup, interrupt, terminate]))
+    }
+
+    /// Waits for the next one.
+    pub async fn next(&mut self) -> Exit {
+        let Some([hangup, interrupt, terminate]) = &mut self.0 else { return std::future::pending().await };
+        tokio::select! {
+            _ = hangup.recv() => Exit::HungUp,
+            _ = interrupt.recv() => Exit::Interrupted,
+            _ = terminate.recv() => Exit::Terminated,
+        }
     }
 }
 

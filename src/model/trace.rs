@@ -16,6 +16,9 @@ pub const SCHEMA: &str = "sealmark.trace/1";
 /// What a session was started for when all it is asked is the other era's handshake.
 pub const OTHER_ERA: &str = "other era";
 
+/// The variant of the act that says that the process of its session ends by itself, whatever it is sent.
+pub const ENDED_BY_ITSELF: &str = "ended-by-itself";
+
 /// Index of an event in [`Trace::events`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]

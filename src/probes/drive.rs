@@ -3,15 +3,20 @@
 use std::{path::PathBuf, time::Duration};
 
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::{
-    model::{Act, ActId, EventKind, Role, Surface, Tool},
+    model::{Act, ActId, ENDED_BY_ITSELF, EventKind, Role, Surface, Tool},
     session::{Bounds, Link, Recorder, Session, Tokens, lifecycle},
     targets::Snapshot,
 };
 
 /// Fresh processes one run may start after the server died of probes: enough to name several culprits, few enough to end.
-const MAX_RESTARTS: u8 = 8;
+const MAX_RESTARTS: u8 = 12;
+/// A process that ended sooner after its handshake did so because of what it was sent.
+const SUDDEN: Duration = Duration::from_secs(1);
+/// How long a control process is left alone, at most.
+const MAX_IDLE: Duration = Duration::from_secs(15);
 
 /// What may be sent to this server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,7 +49,10 @@ pub struct Drive {
     pub work: Option<PathBuf>,
     /// Tells the user what is going on.
     pub progress: Box<dyn Fn(&str)>,
-    restarts: u8,
+    restarts_left: u8,
+    opened: Instant,
+    /// Whether the control was made, and after what time the process ended that was left alone.
+    control: Option<Option<Duration>>,
 }
 
 impl Drive {
@@ -71,8 +79,15 @@ impl Drive {
             excluded: Vec::new(),
             work,
             progress,
-            restarts: 0,
+            restarts_left: MAX_RESTARTS,
+            opened: Instant::now(),
+            control: None,
         }
+    }
+
+    /// Allows a probe that many fresh processes from now on.
+    pub fn grant_restarts(&mut self, most: u8) {
+        self.restarts_left = most;
     }
 
     /// The tools that may be called, in listing order: entries with a duplicate name count once.
@@ -129,15 +144,56 @@ impl Drive {
         let Some(old) = self.session.take() else { return false };
         let (era, revision) = (old.era(), old.revision());
         old.close().await;
-        if self.restarts >= MAX_RESTARTS {
-            return false;
-        }
-        self.restarts += 1;
+        let Some(left) = self.restarts_left.checked_sub(1) else { return false };
+        self.restarts_left = left;
         self.session =
             lifecycle::reopen(&self.link, purpose, (era, revision), &self.recorder, &self.tokens, self.bounds)
                 .await
                 .ok();
+        self.opened = Instant::now();
         self.session.is_some()
+    }
+
+    /// Whether the process that has just ended does so whatever it is sent: a control process is left alone for as long
+    /// as this one lived, once per run, and then asked for a sign of life. What ends by itself is noted on its session.
+    pub async fn ended_by_itself(&mut self, probe: &str) -> bool {
+        let lived = self.opened.elapsed();
+        let Some(session) = &self.session else { return false };
+        if lived < SUDDEN || !matches!(self.link, Link::Stdio(_)) {
+            return false;
+        }
+        let (ended, era) = (session.id(), session.era());
+        if self.control.is_none() {
+            self.control = Some(self.left_alone(probe, lived).await);
+        }
+        // Its clock may have started with the process, ours starts with the handshake.
+        let alone = self.control.flatten().is_some_and(|after| lived >= after * 4 / 5);
+        if alone {
+            let act = Act {
+                session: ended,
+                probe: probe.to_owned(),
+                role: Role::Control,
+                tool: None,
+                variant: ENDED_BY_ITSELF.to_owned(),
+                era,
+                replay: false,
+            };
+            self.recorder.act(act);
+        }
+        alone
+    }
+
+    /// Starts a process, sends it nothing, and says after what time it had ended.
+    async fn left_alone(&mut self, probe: &str, lived: Duration) -> Option<Duration> {
+        if !self.restart("control").await {
+            return None;
+        }
+        (self.progress)("leaving the server alone to see whether it ends by itself");
+        let act = self.act(probe, Role::Control, None, "left-alone", false)?;
+        let session = self.session.as_mut()?;
+        let ended = session.idle(act, (lived * 5 / 4 + SUDDEN / 2).min(MAX_IDLE)).await
+            || session.alive(act).await.reply().is_none();
+        ended.then(|| self.opened.elapsed().min(lived))
     }
 
     /// The sandbox's content now, when it is ours.

@@ -20,6 +20,10 @@ const RELIST_TOOLS: usize = 100;
 /// Tools that may hang before the rest is left alone: the verdict is decided by then.
 const MAX_HANGS: usize = 3;
 
+/// Ids that one tool's calls may use, and one call with its sign of life: a call has the same id in whatever process it is
+/// made, so that a report does not tell how fast a server fell.
+const IDS: (u64, u64) = (1_000, 10);
+
 /// The name no server offers.
 const UNKNOWN_TOOL: &str = "sealmark_no_such_tool";
 
@@ -55,13 +59,13 @@ pub(super) async fn drive(drive: &mut Drive) {
         let calls = &calls[..calls.len().min(share).min(left)];
         left -= calls.len();
         let relist = tools.len() <= RELIST_TOOLS || at + 1 == tools.len();
-        hangs += usize::from(batch(drive, tool, calls, relist, &mut files).await);
+        hangs += usize::from(batch(drive, (tool, at), calls, relist, &mut files).await);
     }
     if drive.usable() || drive.restart("after a crash").await {
         let call =
             InvalidCall { variant: "unknown-tool".to_owned(), arguments: json!({}), why: "no such tool".to_owned() };
         let tool = Tool { name: UNKNOWN_TOOL.to_owned(), raw: Value::Null, listed_in: crate::model::EventRef(0) };
-        batch(drive, &tool, &[call], true, &mut files).await;
+        batch(drive, (&tool, tools.len()), &[call], true, &mut files).await;
     } else {
         drive.not_sent(ID, Role::Graded, Some(UNKNOWN_TOOL), "unknown-tool", "the server could not be started again");
     }
@@ -70,18 +74,21 @@ pub(super) async fn drive(drive: &mut Drive) {
 /// Sends one tool's calls back to back and waits for all of them. True when one hung.
 async fn batch(
     drive: &mut Drive,
-    tool: &Tool,
+    (tool, place): (&Tool, usize),
     calls: &[InvalidCall],
     relist: bool,
     files: &mut Option<Snapshot>,
 ) -> bool {
     let mut pending = Vec::new();
     let mut first = None;
-    for call in calls {
+    for (at, call) in calls.iter().enumerate() {
         let Some(act) = drive.act(ID, Role::Graded, Some(&tool.name), &call.variant, false) else { return false };
         first = first.or(Some(act));
         let Some(session) = drive.session.as_mut() else { return false };
-        pending.push((call, session.send(act, "tools/call", call_params(&tool.name, call.arguments.clone())).await));
+        let id = (place as u64 + 1) * IDS.0 + at as u64 * IDS.1;
+        session.number_from(id);
+        pending
+            .push(((call, id), session.send(act, "tools/call", call_params(&tool.name, call.arguments.clone())).await));
     }
     let relisting = match (relist, drive.act(ID, Role::Relist, None, "tools/list", false), drive.session.as_mut()) {
         (true, Some(act), Some(session)) => Some(session.send(act, "tools/list", json!({})).await),
@@ -109,7 +116,11 @@ async fn batch(
     if let Some(first) = first {
         *files = drive.record_changes(files.take(), first);
     }
-    if !unanswered.is_empty() && (!drive.usable() || hung) {
+    let gone = !drive.usable();
+    if gone {
+        drive.ended_by_itself(ID).await;
+    }
+    if !unanswered.is_empty() && (gone || hung) {
         replay(drive, tool, &unanswered).await;
         // What the repetition did again must not be laid at the next tool's door.
         *files = drive.snapshot();
@@ -118,24 +129,34 @@ async fn batch(
 }
 
 /// Sends the unanswered calls one by one in fresh processes, so that the culprit has a name.
-async fn replay(drive: &mut Drive, tool: &Tool, calls: &[&InvalidCall]) {
-    let mut fresh = false;
-    for call in calls {
-        let reused = fresh && drive.usable();
-        if !reused && !drive.restart("replay").await {
-            return;
-        }
-        fresh = true;
-        let Some(act) = drive.act(ID, Role::Graded, Some(&tool.name), &call.variant, true) else { return };
-        let within = drive.call_bound();
-        let Some(session) = drive.session.as_mut() else { return };
-        let answer = session.call(act, "tools/call", call_params(&tool.name, call.arguments.clone()), within).await;
-        let Some(alive) = drive.act(ID, Role::Alive, Some(&tool.name), &call.variant, true) else { return };
-        let Some(session) = drive.session.as_mut() else { return };
-        session.alive(alive).await;
-        if matches!(answer, Answer::TimedOut) {
-            // One hang alone is named; replaying the others would cost the full bound each.
-            return;
+async fn replay(drive: &mut Drive, tool: &Tool, calls: &[(&InvalidCall, u64)]) {
+    let mut sound = false;
+    for (call, id) in calls {
+        let mut again = true;
+        loop {
+            let reused = sound && drive.usable();
+            if !reused && !drive.restart("replay").await {
+                return;
+            }
+            sound = true;
+            let Some(act) = drive.act(ID, Role::Graded, Some(&tool.name), &call.variant, true) else { return };
+            let within = drive.call_bound();
+            let Some(session) = drive.session.as_mut() else { return };
+            session.number_from(*id);
+            let answer = session.call(act, "tools/call", call_params(&tool.name, call.arguments.clone()), within).await;
+            let Some(alive) = drive.act(ID, Role::Alive, Some(&tool.name), &call.variant, true) else { return };
+            let Some(session) = drive.session.as_mut() else { return };
+            session.alive(alive).await;
+            if matches!(answer, Answer::TimedOut) {
+                // One hang alone is named; replaying the others would cost the full bound each.
+                return;
+            }
+            // What ended may have ended of an earlier call or by itself: the last word has a process of its own.
+            let own = !drive.usable() && drive.ended_by_itself(ID).await;
+            let blamed = !reused && !own;
+            if drive.usable() || blamed || !std::mem::take(&mut again) {
+                break;
+            }
         }
     }
 }

@@ -1,12 +1,15 @@
-//! `stress`: input after which only survival counts. Sent back to back, each followed by a sign of life; last in its process.
+//! `stress`: input after which only survival counts. Sent back to back, each followed by a sign of life, last in its
+//! process; one by one when the server falls.
+
+use std::time::Duration;
 
 use serde_json::Value;
 use tokio::time::Instant;
 
 use super::Drive;
 use crate::{
-    model::{Role, Tool},
-    session::{Answer, Pending, Session},
+    model::{ActId, Role, Tool},
+    session::{Answer, Session},
 };
 
 pub(super) const ID: &str = "stress";
@@ -23,6 +26,13 @@ struct Input {
     id: Option<Value>,
 }
 
+/// Fresh processes that naming the culprits may take: two for each input.
+const RESTARTS: u8 = 20;
+/// Inputs that may silence the server before the rest is left alone: the verdict is decided by then.
+const MAX_SILENT: usize = 3;
+/// How long the inputs may take one by one.
+const MAX_ALONE: Duration = Duration::from_secs(120);
+
 pub(super) async fn drive(drive: &mut Drive) {
     let tool = target(drive);
     if drive.surface.tools.entries.is_empty() {
@@ -32,55 +42,84 @@ pub(super) async fn drive(drive: &mut Drive) {
         drive.not_sent(ID, Role::Stress, None, "long-string", "no tool of this server is declared read-only");
     }
     let meta = drive.session.as_ref().and_then(Session::meta);
-    let mut inputs = inputs(tool.as_ref(), meta.as_ref());
-    while !inputs.is_empty() {
-        if !drive.usable() && !drive.restart("after stress input").await {
-            for input in &inputs {
-                drive.not_sent(ID, Role::Stress, None, input.variant, "the server could not be started again");
-            }
-            return;
+    let inputs = inputs(tool.as_ref(), meta.as_ref());
+    drive.grant_restarts(RESTARTS);
+    if !drive.usable() && !drive.restart("after a crash").await {
+        for input in &inputs {
+            drive.not_sent(ID, Role::Stress, None, input.variant, "the server could not be started again");
         }
-        (drive.progress)("stress input");
-        let survived = pipeline(drive, &inputs, false).await;
-        if survived == inputs.len() {
-            return;
+        return;
+    }
+    (drive.progress)("stress input");
+    if !row(drive, &inputs).await {
+        if !drive.usable() {
+            drive.ended_by_itself(ID).await;
         }
-        // The first input without a sign of life is the suspect: alone, in a fresh process, it is the culprit or not.
-        let rest = inputs.split_off(survived);
-        let (suspect, later) = rest.split_at(1);
-        if !drive.restart("replay").await {
-            return;
-        }
-        pipeline(drive, suspect, true).await;
-        inputs = later
-            .iter()
-            .map(|input| Input { variant: input.variant, frame: input.frame.clone(), id: input.id.clone() })
-            .collect();
+        one_by_one(drive, &inputs).await;
     }
 }
 
-/// Sends the inputs with a sign of life after each; how many of those were answered in a row.
-async fn pipeline(drive: &mut Drive, inputs: &[Input], replay: bool) -> usize {
-    let within = drive.call_bound();
-    let mut waiting: Vec<(Option<Pending>, Option<Pending>)> = Vec::new();
+/// Sends the inputs back to back with a sign of life after each; whether all of those were answered. (Which of them were
+/// is a matter of speed when the server falls: the culprits are named one by one.)
+async fn row(drive: &mut Drive, inputs: &[Input]) -> bool {
+    let mut signs = Vec::new();
     for input in inputs {
-        let Some(act) = drive.act(ID, Role::Stress, None, input.variant, replay) else { return 0 };
-        let Some(alive) = drive.act(ID, Role::Alive, None, input.variant, replay) else { return 0 };
-        let Some(session) = drive.session.as_mut() else { return 0 };
-        let sent = session.raw(act, &input.frame, input.id.clone()).await;
-        waiting.push((Some(sent), Some(session.send_alive(alive).await)));
+        let Some(alive) = send(drive, input, false).await else { return false };
+        let Some(session) = drive.session.as_mut() else { return false };
+        signs.push(session.send_alive(alive).await);
     }
-    let deadline = Instant::now() + within;
-    let mut survived = 0;
-    for (_, alive) in &mut waiting {
-        let (Some(alive), Some(session)) = (alive.take(), drive.session.as_mut()) else { break };
+    let deadline = Instant::now() + drive.call_bound();
+    for sign in signs {
+        let Some(session) = drive.session.as_mut() else { return false };
         let left = deadline.saturating_duration_since(Instant::now());
-        if !matches!(session.wait(alive, left).await, Answer::Reply(_)) {
-            break;
+        if !matches!(session.wait(sign, left).await, Answer::Reply(_)) {
+            return false;
         }
-        survived += 1;
     }
-    survived
+    drive.usable()
+}
+
+/// Sends every input alone: in a process that survived those before it, and again in one of its own when it falls there.
+async fn one_by_one(drive: &mut Drive, inputs: &[Input]) {
+    let deadline = Instant::now() + MAX_ALONE;
+    let (mut sound, mut silent) = (false, 0);
+    for input in inputs {
+        let refused = if silent >= MAX_SILENT {
+            Some("three inputs silenced the server before this one")
+        } else if Instant::now() >= deadline {
+            Some("the bound of 120 s for inputs one by one was reached")
+        } else {
+            None
+        };
+        if let Some(why) = refused {
+            drive.not_sent(ID, Role::Stress, None, input.variant, why);
+            continue;
+        }
+        for last in [false, false, true] {
+            let reused = sound && drive.usable();
+            if !reused && !drive.restart("replay").await {
+                drive.not_sent(ID, Role::Stress, None, input.variant, "the server could not be started again");
+                break;
+            }
+            let Some(alive) = send(drive, input, true).await else { return };
+            let Some(session) = drive.session.as_mut() else { return };
+            let answer = session.alive(alive).await;
+            sound = matches!(answer, Answer::Reply(_));
+            let own = !sound && !drive.usable() && drive.ended_by_itself(ID).await;
+            if sound || last || !(reused || own) {
+                silent += usize::from(answer == Answer::TimedOut);
+                break;
+            }
+        }
+    }
+}
+
+/// Sends one input; the act that its sign of life belongs to.
+async fn send(drive: &mut Drive, input: &Input, replay: bool) -> Option<ActId> {
+    let act = drive.act(ID, Role::Stress, None, input.variant, replay)?;
+    let alive = drive.act(ID, Role::Alive, None, input.variant, replay)?;
+    drive.session.as_mut()?.raw(act, &input.frame, input.id.clone()).await;
+    Some(alive)
 }
 
 /// A read-only tool with a text parameter takes the long string; in a sandbox any tool will do.

@@ -34,6 +34,14 @@ impl Failure {
         Self { message: failure.reason, hint, stderr: failure.stderr }
     }
 
+    /// The same for a server of ours that had ended by then.
+    #[must_use]
+    pub fn of_ended(mut self, how: &str) -> Self {
+        self.message = format!("the server {how} after it had come up; {}", self.message);
+        self.hint = Some("look at what it wrote; run the same command by hand".to_owned());
+        self
+    }
+
     /// The same with the stderr of a process that was started beside the session.
     #[must_use]
     pub fn with_stderr(mut self, stderr: String) -> Self {

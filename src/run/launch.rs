@@ -60,14 +60,14 @@ pub(super) async fn launch(
     let deadline = Instant::now() + within;
     let mut last = None;
     loop {
-        if let Some(exit) = launched.child.try_exit() {
-            let how = match (exit.code, exit.signal) {
-                (Some(code), _) => format!("exited with code {code}"),
-                (None, Some(signal)) => format!("was ended by signal {signal}"),
-                (None, None) => "ended".to_owned(),
-            };
+        if let Some(how) = launched.ended() {
             let message = format!("the server {how} before {} answered", launch.url);
-            return Err(Failure::harness(&message).with_stderr(launched.stop().await));
+            let hint = if how == WELL {
+                "start it in the foreground: what leaves for the background cannot be watched"
+            } else {
+                "look at what it wrote; run the same command by hand"
+            };
+            return Err(Failure::harness(&message).with_hint(Some(hint.to_owned())).with_stderr(launched.stop().await));
         }
         match http_status(&launch.url).await {
             // A wrong path or another service is not our server; a 5xx is one that is still starting.
@@ -89,7 +89,21 @@ pub(super) async fn launch(
     }
 }
 
+/// How a launcher ends that leaves its server in the background.
+const WELL: &str = "exited with code 0";
+
 impl Launched {
+    /// How it ended by itself, in words, when it did.
+    pub(super) fn ended(&mut self) -> Option<String> {
+        let exit = self.child.try_exit()?;
+        Some(match (exit.code, exit.signal) {
+            (Some(0), _) => WELL.to_owned(),
+            (Some(code), _) => format!("exited with code {code}"),
+            (None, Some(signal)) => format!("was ended by signal {signal}"),
+            (None, None) => "ended".to_owned(),
+        })
+    }
+
     /// Ends the server and everything it started; returns the end of what it wrote.
     pub(super) async fn stop(self) -> String {
         let _ = self.child.end(PATIENCE).await;

@@ -5,7 +5,7 @@ mod fit;
 mod launch;
 mod prepare;
 
-use std::{collections::BTreeMap, ffi::OsString, time::Duration};
+use std::{collections::BTreeMap, ffi::OsString, path::Path, time::Duration};
 
 pub use failure::Failure;
 pub use fit::{Fit, Impossible};
@@ -27,6 +27,8 @@ pub struct Outside {
     pub env: BTreeMap<OsString, OsString>,
     /// Called with what is going on.
     pub progress: std::rc::Rc<dyn Fn(&str)>,
+    /// Called with the directory of a sandbox that is to stay, as soon as it is there.
+    pub kept: std::rc::Rc<dyn Fn(&Path)>,
 }
 
 /// The facts of the sandbox for the report.
@@ -82,6 +84,9 @@ pub async fn run(
         }
     };
     if let Some(sandbox) = &sandbox {
+        if settings.sandbox.keep {
+            (outside.kept)(sandbox.dir());
+        }
         recorder.header(|header| {
             header.placeholders.extend(sandbox.placeholders());
             header.placeholders.sort_by_key(|(value, _)| std::cmp::Reverse(value.len()));
@@ -108,7 +113,9 @@ pub async fn run(
             report.kept = Some(sandbox.keep().display().to_string());
         } else {
             (outside.progress)("removing the sandbox");
-            report.not_removed = sandbox.remove().err();
+            // Beside the other servers, and where a signal is still heard.
+            let removal = tokio::task::spawn_blocking(move || sandbox.remove());
+            report.not_removed = removal.await.unwrap_or_else(|defect| Err(defect.to_string())).err();
         }
     }
     finish(recorder, failure, report, secrets, fit)
@@ -214,9 +221,15 @@ async fn drive(
         Err(failure) => Some(Failure::start(failure)),
     };
     match launched {
-        Some(launched) => {
+        Some(mut launched) => {
+            let ended = launched.ended();
             let stderr = launched.stop().await;
-            failure.map(|failure| failure.with_stderr(stderr))
+            failure
+                .map(|failure| match ended {
+                    Some(how) => failure.of_ended(&how),
+                    None => failure,
+                })
+                .map(|failure| failure.with_stderr(stderr))
         }
         None => failure,
     }

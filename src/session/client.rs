@@ -3,9 +3,10 @@
 use std::{future::pending as never, time::Duration};
 
 use serde_json::Value;
+use tokio::time::Instant;
 
 use super::{
-    answer::{Answer, Pending},
+    answer::{Answer, Pending, Reply},
     error::SessionError,
     http::{Http, Post},
     inbox::{self, Ended, Fault, Inbox, Keep},
@@ -19,6 +20,8 @@ use crate::model::{ActId, Era, EventKind, Revision, SessionId};
 
 /// How long a crashed server's output may still be read when something else holds its stdout open.
 const AFTERMATH: Duration = Duration::from_secs(2);
+/// How long a sign of life may take before it is asked for once more.
+const NUDGE: Duration = Duration::from_secs(1);
 
 /// One process or one connection, and the era it is spoken to in.
 #[derive(Debug)]
@@ -34,6 +37,8 @@ pub struct Session {
     word: Option<String>,
     last: Option<ActId>,
     reported: bool,
+    /// Until when the output of a crashed server is read.
+    aftermath: Option<Instant>,
 }
 
 #[derive(Debug)]
@@ -72,6 +77,7 @@ impl Session {
             word: None,
             last: None,
             reported: false,
+            aftermath: None,
         })
     }
 
@@ -112,6 +118,12 @@ impl Session {
         id
     }
 
+    /// Numbers what is sent from now on from `id`, as far as it is not past it: so that a request carries the same id
+    /// whatever was sent before it, also in another process.
+    pub fn number_from(&mut self, id: u64) {
+        self.next = self.next.max(id);
+    }
+
     /// Sends a request; its reply is awaited with [`Session::wait`]. `params` of `null` are left out;
     /// in the modern era `_meta` is filled in where it is missing.
     pub async fn send(&mut self, act: ActId, method: &str, params: Value) -> Pending {
@@ -146,20 +158,22 @@ impl Session {
         if pending.reply.is_none() {
             return Answer::TimedOut;
         }
-        let arrived = {
-            let arrived = pending.arrived();
-            let gone = self.wire.crashed();
-            tokio::select! {
-                biased;
-                arrived = arrived => Some(arrived),
-                () = gone => None,
-                () = tokio::time::sleep(within) => None,
-            }
-        };
-        match arrived {
+        match self.watch(&mut pending, within).await {
             Some(Some(reply)) => Answer::Reply(reply),
             Some(None) => self.lost(&pending).await,
             None => self.late(pending, within).await,
+        }
+    }
+
+    /// What comes within `within`: the reply, or that none can come. None when the bound has passed or the process has crashed.
+    async fn watch(&mut self, pending: &mut Pending, within: Duration) -> Option<Option<Reply>> {
+        let arrived = pending.arrived();
+        let gone = self.wire.crashed();
+        tokio::select! {
+            biased;
+            arrived = arrived => Some(arrived),
+            () = gone => None,
+            () = tokio::time::sleep(within) => None,
         }
     }
 
@@ -170,9 +184,43 @@ impl Session {
     }
 
     /// Asks whether the server is still there (`ping`, in the modern era `server/discover`): any reply says so.
+    ///
+    /// A process that has fallen inside may sit in a read of its stdin until one more line comes: so it is asked again
+    /// after a second, and the end it comes to does not depend on how fast it read the first question.
     pub async fn alive(&mut self, act: ActId) -> Answer {
-        let pending = self.send_alive(act).await;
-        self.wait(pending, self.bounds.call).await
+        let began = tokio::time::Instant::now();
+        let mut pending = self.send_alive(act).await;
+        if pending.sent && pending.reply.is_some() {
+            match self.watch(&mut pending, NUDGE.min(self.bounds.call)).await {
+                Some(Some(reply)) => return Answer::Reply(reply),
+                Some(None) => return self.lost(&pending).await,
+                None => self.nudge(act).await,
+            }
+        }
+        self.wait(pending, self.bounds.call.saturating_sub(began.elapsed())).await
+    }
+
+    /// Asks once more, as far as the process reads; nobody waits for the answer.
+    async fn nudge(&mut self, act: ActId) {
+        if let Wire::Stdio(stdio) = &mut self.wire
+            && stdio.running()
+            && stdio.reserve(Duration::ZERO).await.is_ok()
+        {
+            self.send_alive(act).await;
+        }
+    }
+
+    /// Leaves the server alone for `within`. True when it ended meanwhile, which is recorded as an event of the act.
+    pub async fn idle(&mut self, act: ActId, within: Duration) -> bool {
+        let exit = match &mut self.wire {
+            Wire::Stdio(stdio) => tokio::time::timeout(within, stdio.ended()).await.ok(),
+            Wire::Http(_) => None,
+        };
+        if let Some(exit) = exit {
+            self.reported = true;
+            self.inbox.push(Some(act), EventKind::Exited { code: exit.code, signal: exit.signal });
+        }
+        exit.is_some()
     }
 
     /// Sends the question of [`Session::alive`] without waiting for its answer.
@@ -365,7 +413,10 @@ impl Session {
                 false
             }
         };
-        let last = tokio::time::timeout(if crashed { AFTERMATH } else { Duration::ZERO }, pending.arrived()).await;
+        // One moment for all that waits: a crash with many open calls must not cost it many times.
+        let until =
+            if crashed { *self.aftermath.get_or_insert_with(|| Instant::now() + AFTERMATH) } else { Instant::now() };
+        let last = tokio::time::timeout_at(until, pending.arrived()).await;
         match last {
             Ok(Some(reply)) => Answer::Reply(reply),
             Ok(None) => self.lost(&pending).await,

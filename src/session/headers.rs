@@ -1,7 +1,12 @@
 //! HTTP headers: what a frame demands of its request, and what a record may hold of a response's.
 
+use std::time::Duration;
+
 use base64::Engine as _;
-use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
+use reqwest::{
+    StatusCode,
+    header::{HeaderMap, HeaderName, HeaderValue},
+};
 use serde_json::Value;
 
 use super::error::SessionError;
@@ -97,6 +102,16 @@ pub(super) fn recorded(headers: &HeaderMap) -> Vec<(String, String)> {
         .collect()
 }
 
+/// Whether a response only says that it comes too soon (429, or 503 with `Retry-After`), and how long to wait: as long as
+/// it says in seconds, half a second when it does not say.
+pub(super) fn too_often(status: StatusCode, headers: &HeaderMap) -> Option<Duration> {
+    let after = headers.get("retry-after");
+    let applies =
+        status == StatusCode::TOO_MANY_REQUESTS || (status == StatusCode::SERVICE_UNAVAILABLE && after.is_some());
+    let seconds = after.and_then(|value| value.to_str().ok()?.trim().parse().ok()).map(Duration::from_secs);
+    applies.then(|| seconds.unwrap_or(Duration::from_millis(500)))
+}
+
 /// The media type of a response, lower case, without parameters.
 pub(super) fn media_type(headers: &HeaderMap) -> String {
     let value = headers.get("content-type").map(|value| String::from_utf8_lossy(value.as_bytes()).into_owned());
@@ -106,6 +121,18 @@ pub(super) fn media_type(headers: &HeaderMap) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_limited_rate_is_told_from_a_refusal() {
+        let after = |value: &str| HeaderMap::from_iter([(reqwest::header::RETRY_AFTER, value.parse().unwrap())]);
+        let seconds = |count| Some(Duration::from_secs(count));
+        assert_eq!(too_often(StatusCode::TOO_MANY_REQUESTS, &after("3")), seconds(3));
+        assert_eq!(too_often(StatusCode::SERVICE_UNAVAILABLE, &after("1")), seconds(1));
+        assert!(too_often(StatusCode::TOO_MANY_REQUESTS, &after("Fri, 31 Dec 1999 23:59:59 GMT")).is_some());
+        assert!(too_often(StatusCode::TOO_MANY_REQUESTS, &HeaderMap::new()).is_some());
+        assert_eq!(too_often(StatusCode::SERVICE_UNAVAILABLE, &HeaderMap::new()), None);
+        assert_eq!(too_often(StatusCode::BAD_REQUEST, &after("3")), None);
+    }
 
     #[test]
     fn modern_frames_name_their_method_and_target() {

@@ -2,8 +2,9 @@
 
 use std::{
     collections::HashMap,
+    io::ErrorKind,
     net::IpAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
+    sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError},
     time::Duration,
 };
 
@@ -29,6 +30,10 @@ const PARALLEL: usize = 6;
 const RESUMPTIONS: usize = 3;
 /// The longest pause before a resumption.
 const PAUSE: Duration = Duration::from_secs(2);
+/// How often a message is sent again that the endpoint had no time for.
+const REPEATS: usize = 3;
+/// The longest pause before that.
+const PATIENCE: Duration = Duration::from_secs(2);
 /// How long ending a session, or answering a request of the server, may take.
 const COURTESY: Duration = Duration::from_secs(2);
 
@@ -46,6 +51,25 @@ pub async fn status(url: &str) -> Option<u16> {
         .ok()?;
     let asked = client.get(url).header("accept", "text/event-stream, application/json").send().await.ok()?;
     Some(asked.status().as_u16())
+}
+
+/// A client that keeps up to `idle` connections for later requests.
+fn client(url: &Url, connect: Duration, idle: usize) -> reqwest::Result<Client> {
+    let mut builder = Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .user_agent(concat!("sealmark/", env!("CARGO_PKG_VERSION")))
+        .connect_timeout(connect)
+        .pool_max_idle_per_host(idle);
+    if loopback(url) {
+        builder = builder.no_proxy();
+    }
+    if url.scheme() == "http" {
+        // A plain connection must not fail where no CA bundle is installed.
+        builder = builder.tls_certs_only([]);
+    }
+    provider();
+    builder.build()
 }
 
 /// reqwest panics when it finds no crypto provider.
@@ -66,6 +90,9 @@ pub(super) struct Http {
 #[derive(Debug)]
 struct Endpoint {
     client: Client,
+    /// Opens a connection for each request; taken once the server has closed one that it was to keep.
+    single: OnceLock<Client>,
+    connect: Duration,
     url: Url,
     headers: HeaderMap,
     inbox: Inbox,
@@ -77,6 +104,8 @@ struct Endpoint {
 struct State {
     session: Option<HeaderValue>,
     lost: bool,
+    /// A request was answered: later ones may go out on a connection that the server has closed meanwhile.
+    answered: bool,
 }
 
 /// One message on its way.
@@ -102,22 +131,11 @@ impl Http {
             return Err(refuse(format!("its scheme is `{}`", url.scheme())));
         }
         let headers = headers::configured(&target.headers)?;
-        let mut builder = Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .user_agent(concat!("sealmark/", env!("CARGO_PKG_VERSION")))
-            .connect_timeout(connect);
-        if loopback(&url) {
-            builder = builder.no_proxy();
-        }
-        if url.scheme() == "http" {
-            // A plain connection must not fail where no CA bundle is installed.
-            builder = builder.tls_certs_only([]);
-        }
-        provider();
-        let client = builder.build().map_err(|error| SessionError::Client { why: with_causes(&error) })?;
+        let client =
+            client(&url, connect, PARALLEL).map_err(|error| SessionError::Client { why: with_causes(&error) })?;
         let (slots, state) = (Semaphore::new(PARALLEL), Mutex::default());
-        let endpoint = Arc::new(Endpoint { client, url, headers, inbox: inbox.clone(), slots, state });
+        let (inbox, single) = (inbox.clone(), OnceLock::new());
+        let endpoint = Arc::new(Endpoint { client, single, connect, url, headers, inbox, slots, state });
         Ok(Self { endpoint, tasks: HashMap::new() })
     }
 
@@ -193,12 +211,23 @@ impl Endpoint {
             name.and_then(|name| map.insert(name, value));
         }
         map.extend(self.headers.clone());
-        let request = self.client.post(self.url.clone()).headers(map).body(post.frame.clone());
-        let response = match request.send().await {
-            Ok(response) => response,
-            Err(error) => return self.failed(&post.key, &error),
+        let mut asked = 0;
+        let response = loop {
+            let response = match self.deliver(&post, &map).await {
+                Ok(response) => response,
+                Err(error) => return self.failed(&post.key, &error),
+            };
+            self.record(Some(post.act), &response);
+            let Some(pause) = headers::too_often(response.status(), response.headers()) else { break response };
+            asked += 1;
+            if asked > REPEATS || pause > PATIENCE {
+                // Nobody has looked at the message, so nothing can be told from this answer.
+                let why = format!("the endpoint limits its rate: HTTP {}", response.status().as_u16());
+                return self.inbox.fail(&post.key, Fault::NotSent(why));
+            }
+            tokio::time::sleep(pause).await;
         };
-        self.record(Some(post.act), &response);
+        self.lock().answered = true;
         if handshake
             && response.status().is_success()
             && let Some(session) = response.headers().get(headers::SESSION)
@@ -214,6 +243,21 @@ impl Endpoint {
         } else {
             self.body(&post, response, &kind).await;
         }
+    }
+
+    /// Posts the message. A kept connection that the server has closed meanwhile says nothing about the message, so that is
+    /// sent once more on a connection of its own.
+    async fn deliver(&self, post: &Post, map: &HeaderMap) -> reqwest::Result<Response> {
+        let request = |client: &Client| client.post(self.url.clone()).headers(map.clone()).body(post.frame.clone());
+        if let Some(single) = self.single.get() {
+            return request(single).send().await;
+        }
+        let error = match request(&self.client).send().await {
+            Err(error) if closed(&error) && self.lock().answered => error,
+            sent => return sent,
+        };
+        let Ok(single) = client(&self.url, self.connect, 0) else { return Err(error) };
+        request(self.single.get_or_init(|| single)).send().await.map_err(|_| error)
     }
 
     /// Headers of every request.
@@ -246,6 +290,8 @@ impl Endpoint {
     /// A body that is one message, or none.
     async fn body(&self, post: &Post, mut response: Response, kind: &str) {
         let status = response.status();
+        let coding =
+            response.headers().get("content-encoding").and_then(|value| value.to_str().ok()).map(str::to_owned);
         let limits = Limits::default();
         let mut collector = Collector::new(self.inbox.tokens.clone(), limits);
         loop {
@@ -261,6 +307,10 @@ impl Endpoint {
             }
         }
         let shown = if kind.is_empty() { "no content type" } else { kind };
+        let shown = match coding {
+            Some(coding) => format!("{shown} in the encoding {coding}, which no request accepts,"),
+            None => shown.to_owned(),
+        };
         match collector.take() {
             Some(frame) => {
                 let place = format!("HTTP {} with {shown} that is no JSON-RPC message", status.as_u16());
@@ -377,6 +427,21 @@ impl Endpoint {
             tokio::spawn(timeout(COURTESY, request.send()));
         }
     }
+}
+
+/// Whether the other side closed the connection instead of answering.
+fn closed(error: &reqwest::Error) -> bool {
+    let mut next: Option<&dyn std::error::Error> = Some(error);
+    let mut innermost = None;
+    while let Some(cause) = next {
+        (innermost, next) = (Some(cause), cause.source());
+    }
+    let system = innermost.and_then(|cause| cause.downcast_ref::<std::io::Error>()).map(std::io::Error::kind);
+    let kinds = [ErrorKind::ConnectionReset, ErrorKind::BrokenPipe, ErrorKind::ConnectionAborted];
+    !error.is_connect()
+        && (system.is_some_and(|kind| kinds.contains(&kind))
+            // hyper's own words; it does not show its type here.
+            || innermost.is_some_and(|cause| cause.to_string().contains("closed before message completed")))
 }
 
 fn loopback(url: &Url) -> bool {

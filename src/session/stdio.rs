@@ -123,11 +123,17 @@ impl Stdio {
         }
     }
 
-    /// Returns once the process has ended in a way that says it crashed.
-    pub(super) async fn crashed(&mut self) {
+    /// Returns once the process has ended.
+    pub(super) async fn ended(&mut self) -> Exit {
         if let (None, Some(child)) = (self.exit, &mut self.child) {
             self.exit = Some(child.wait().await);
         }
+        self.exit.unwrap_or_default()
+    }
+
+    /// Returns once the process has ended in a way that says it crashed.
+    pub(super) async fn crashed(&mut self) {
+        self.ended().await;
         if !self.has_crashed() {
             std::future::pending().await
         }

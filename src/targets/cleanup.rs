@@ -3,7 +3,7 @@
 use std::{
     collections::{BTreeMap, BTreeSet},
     io, panic,
-    path::{Path, PathBuf},
+    path::PathBuf,
     sync::{Mutex, MutexGuard, PoisonError, TryLockError},
     thread,
     time::{Duration, Instant},
@@ -11,7 +11,7 @@ use std::{
 
 use rustix::process::{Pid, Signal, kill_process_group};
 
-use super::{descendants, removal::remove_tree, sandbox::REMOVAL_LIMIT};
+use super::{descendants, removal::Tree, sandbox::REMOVAL_LIMIT};
 
 /// How long servers may take to end by themselves after SIGTERM when the run is cut short.
 const PATIENCE: Duration = Duration::from_millis(500);
@@ -19,13 +19,15 @@ const PATIENCE: Duration = Duration::from_millis(500);
 const LOCK_LIMIT: Duration = Duration::from_secs(1);
 
 static REGISTRY: Mutex<Registry> =
-    Mutex::new(Registry { leaders: BTreeMap::new(), sandboxes: BTreeSet::new(), ending: false });
+    Mutex::new(Registry { leaders: BTreeMap::new(), sandboxes: BTreeSet::new(), gone: BTreeSet::new(), ending: false });
 
 struct Registry {
     /// Leaders of live process groups, with their markers.
     leaders: BTreeMap<u32, String>,
     /// Sandboxes to remove.
-    sandboxes: BTreeSet<PathBuf>,
+    sandboxes: BTreeSet<Tree>,
+    /// Sandboxes whose removal is over, for [`finish`] to look at again.
+    gone: BTreeSet<PathBuf>,
     /// Set by [`emergency`]: nothing new may be started.
     ending: bool,
 }
@@ -35,14 +37,35 @@ fn registry() -> MutexGuard<'static, Registry> {
 }
 
 /// Notes a sandbox; false when the run is ending.
-pub(super) fn enrol_sandbox(dir: &Path) -> bool {
+pub(super) fn enrol_sandbox(tree: &Tree) -> bool {
     let mut registry = registry();
-    !registry.ending && registry.sandboxes.insert(dir.to_owned())
+    !registry.ending && registry.sandboxes.insert(tree.clone())
 }
 
-/// Forgets a sandbox.
-pub(super) fn dismiss_sandbox(dir: &Path) {
-    registry().sandboxes.remove(dir);
+/// Whether that sandbox is still to be removed.
+pub(super) fn has_sandbox(tree: &Tree) -> bool {
+    registry().sandboxes.contains(tree)
+}
+
+/// Forgets a sandbox that is to stay.
+pub(super) fn dismiss_sandbox(tree: &Tree) {
+    registry().sandboxes.remove(tree);
+}
+
+/// Notes that the removal of a sandbox is over, well or badly.
+pub(super) fn removed_sandbox(tree: &Tree) {
+    let mut registry = registry();
+    registry.sandboxes.remove(tree);
+    registry.gone.insert(tree.dir().to_owned());
+}
+
+/// The end of a run that nothing cut short: ends every process that is left, then removes the sandboxes that one of
+/// them kept from being removed or made anew. Returns those that are still there. Blocks.
+pub fn finish() -> Vec<PathBuf> {
+    descendants::sweep(None);
+    let gone = std::mem::take(&mut registry().gone);
+    let there = gone.into_iter().filter(|dir| dir.symlink_metadata().is_ok());
+    there.filter(|dir| Tree::at(dir.clone()).remove(REMOVAL_LIMIT).is_err()).collect()
 }
 
 /// Starts a process and notes it in one step, so that nobody takes the new child for an adopted one in between.
@@ -91,13 +114,8 @@ pub fn emergency(limit: Duration) -> Vec<PathBuf> {
     signal(Signal::TERM);
     descendants::end(&descendants::Mine { everything: true, ..Default::default() }, patience);
     signal(Signal::KILL);
-    let mut left = Vec::new();
-    for dir in sandboxes {
-        if remove_tree(&dir, deadline.saturating_duration_since(Instant::now())).is_err() {
-            left.push(dir);
-        }
-    }
-    left
+    let left = sandboxes.iter().filter(|tree| tree.remove(deadline.saturating_duration_since(Instant::now())).is_err());
+    left.map(|tree| tree.dir().to_owned()).collect()
 }
 
 fn patient_lock(deadline: Instant) -> Option<MutexGuard<'static, Registry>> {
@@ -185,7 +203,7 @@ mod tests {
         assert_eq!(descendants::count(&descendants::Mine { everything: true, ..Default::default() }), 0);
         assert!(matches!(Child::spawn(&stubborn(&kept)), Err(TargetError::Ending)));
         drop(child);
-        remove_tree(kept.dir(), REMOVAL_LIMIT).unwrap();
+        Tree::at(kept.dir().to_owned()).remove(REMOVAL_LIMIT).unwrap();
     }
 
     #[test]

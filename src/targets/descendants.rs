@@ -36,7 +36,7 @@ pub fn become_subreaper() {
 /// Ends descendants of this process: those whose environment holds `marker`, with their own descendants, or all of
 /// them with `None` (only for the end of the program: it takes every child, whoever started it). SIGTERM, half a
 /// second, SIGKILL; bounded; blocks. What has ended is reaped, except processes that a [`super::Child`] waits for.
-pub fn sweep(marker: Option<&str>) {
+pub(super) fn sweep(marker: Option<&str>) {
     match marker {
         Some("") => {}
         Some(marker) => end(&Mine { marker: Some(marker), ..Default::default() }, PATIENCE),

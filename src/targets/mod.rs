@@ -5,6 +5,7 @@ mod descendants;
 mod environment;
 mod error;
 mod fixture;
+mod hiding;
 mod process;
 mod program;
 mod removal;
@@ -13,9 +14,10 @@ mod snapshot;
 #[cfg(test)]
 mod testing;
 
-pub use descendants::{become_subreaper, sweep};
+pub use descendants::become_subreaper;
 pub use environment::Environment;
 pub use error::TargetError;
+pub use hiding::hide;
 pub use process::{Child, Exit, Spawn};
 pub use sandbox::Sandbox;
 pub use snapshot::{Change, Snapshot};

@@ -4,7 +4,8 @@ use std::{
     ffi::CStr,
     io,
     os::fd::{AsFd, BorrowedFd, OwnedFd},
-    path::Path,
+    path::{Path, PathBuf},
+    sync::Arc,
     thread,
     time::{Duration, Instant},
 };
@@ -16,18 +17,98 @@ use rustix::{
 
 /// Levels that are descended into; what lies deeper is first moved to the top, so that depth costs neither stack nor descriptors.
 const DEPTH: usize = 40;
+/// The same where descriptors are scarce.
+const SHALLOW: usize = 2;
 /// Attempts when something is still written into the tree or an error may pass.
 const ATTEMPTS: u32 = 5;
 
-/// Removes `dir` and all in it within `limit`, never following a link. A directory that is already gone is fine.
-/// The error names the directory and the cause.
-pub(super) fn remove_tree(dir: &Path, limit: Duration) -> Result<(), String> {
+/// A directory of ours, known by its path and by itself: a server may move it away and put something else there.
+#[derive(Debug, Clone)]
+pub(super) struct Tree {
+    dir: PathBuf,
+    /// None where it could not be opened: then the path has to do.
+    handle: Option<Arc<OwnedFd>>,
+}
+
+impl Tree {
+    /// The directory that is at that path now.
+    pub(super) fn at(dir: PathBuf) -> Self {
+        let handle = fs::openat(CWD, &dir, HANDLE, Mode::empty()).ok().map(Arc::new);
+        Self { dir, handle }
+    }
+
+    /// Its path when it was made.
+    pub(super) fn dir(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Removes what is at its path and, when it was moved, the directory itself, within `limit`; never follows a link.
+    /// The error names the directory and the cause.
+    pub(super) fn remove(&self, limit: Duration) -> Result<(), String> {
+        let begun = Instant::now();
+        let here = remove_tree(&self.dir, limit);
+        let moved = self.elsewhere().map(|dir| remove_tree(&dir, limit.saturating_sub(begun.elapsed())));
+        here.and(moved.unwrap_or(Ok(())))
+    }
+
+    /// Where the directory is now, when it is not gone and not where it was.
+    #[cfg(target_os = "linux")]
+    fn elsewhere(&self) -> Option<PathBuf> {
+        use std::os::fd::AsRawFd;
+
+        let handle = self.handle.as_ref()?;
+        let own = fs::fstat(handle).ok().filter(|own| own.st_nlink > 0)?;
+        let dir = std::fs::read_link(format!("/proc/self/fd/{}", handle.as_raw_fd())).ok()?;
+        let found = fs::statat(CWD, &dir, AtFlags::SYMLINK_NOFOLLOW).ok()?;
+        (dir != self.dir && (found.st_dev, found.st_ino) == (own.st_dev, own.st_ino)).then_some(dir)
+    }
+
+    /// Only Linux tells the path of an open directory.
+    #[cfg(not(target_os = "linux"))]
+    fn elsewhere(&self) -> Option<PathBuf> {
+        None
+    }
+}
+
+/// Trees are told apart by their paths.
+impl Ord for Tree {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.dir.cmp(&other.dir)
+    }
+}
+
+impl PartialOrd for Tree {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Tree {
+    fn eq(&self, other: &Self) -> bool {
+        self.dir == other.dir
+    }
+}
+
+impl Eq for Tree {}
+
+/// How a directory is held that is not read.
+#[cfg(target_os = "linux")]
+const HANDLE: OFlags = OFlags::PATH.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+/// How a directory is held that is not read.
+#[cfg(not(target_os = "linux"))]
+const HANDLE: OFlags = OFlags::RDONLY.union(OFlags::DIRECTORY).union(OFlags::NOFOLLOW).union(OFlags::CLOEXEC);
+
+/// Removes `dir` and all in it within `limit`, never following a link. What is already gone is fine; what has become no
+/// directory is removed as what it is.
+fn remove_tree(dir: &Path, limit: Duration) -> Result<(), String> {
     let deadline = Instant::now() + limit;
     let mut attempt = 0;
+    let mut levels = DEPTH;
     loop {
         attempt += 1;
-        match remove_once(dir, deadline) {
+        match remove_once(dir, levels, deadline) {
             Ok(()) | Err(Errno::NOENT) => return Ok(()),
+            Err(Errno::MFILE | Errno::NFILE) if levels > SHALLOW => levels = SHALLOW,
             Err(error) if attempt >= ATTEMPTS || Instant::now() >= deadline => {
                 let why = if error == Errno::TIMEDOUT {
                     "it took too long".to_owned()
@@ -41,19 +122,22 @@ pub(super) fn remove_tree(dir: &Path, limit: Duration) -> Result<(), String> {
     }
 }
 
-fn remove_once(dir: &Path, deadline: Instant) -> Result<(), Errno> {
-    let top = open(CWD, dir)?;
+fn remove_once(dir: &Path, levels: usize, deadline: Instant) -> Result<(), Errno> {
+    let top = match open(CWD, dir) {
+        Err(Errno::NOTDIR | Errno::LOOP) => return fs::unlinkat(CWD, dir, AtFlags::empty()),
+        opened => opened?,
+    };
     let mut moved = 0;
-    empty(top.as_fd(), top.as_fd(), 1, &mut moved, deadline)?;
+    empty(top.as_fd(), top.as_fd(), levels, &mut moved, deadline)?;
     drop(top);
     fs::unlinkat(CWD, dir, AtFlags::REMOVEDIR)
 }
 
-/// Removes everything in `dir`, passing over it until a pass finds nothing (removal may hide entries from a running pass).
+/// Removes everything in `dir`, the last of `levels` without descending, passing over it until a pass finds nothing (removal may hide entries from a running pass).
 fn empty(
     dir: BorrowedFd<'_>,
     top: BorrowedFd<'_>,
-    depth: usize,
+    levels: usize,
     moved: &mut u64,
     deadline: Instant,
 ) -> Result<(), Errno> {
@@ -69,7 +153,7 @@ fn empty(
                 return Err(Errno::TIMEDOUT);
             }
             found = true;
-            match remove_entry(dir, top, name, entry.file_type(), depth, moved, deadline) {
+            match remove_entry(dir, top, name, entry.file_type(), levels, moved, deadline) {
                 Ok(()) | Err(Errno::NOENT) => {}
                 Err(error) => return Err(error),
             }
@@ -85,7 +169,7 @@ fn remove_entry(
     top: BorrowedFd<'_>,
     name: &CStr,
     kind: FileType,
-    depth: usize,
+    levels: usize,
     moved: &mut u64,
     deadline: Instant,
 ) -> Result<(), Errno> {
@@ -98,7 +182,7 @@ fn remove_entry(
     }
     // Opening first also makes it writable, which moving it asks for.
     let below = open(dir, name)?;
-    if depth >= DEPTH {
+    if levels <= 1 {
         *moved += 1;
         return match fs::renameat(dir, name, top, format!(".sealmark-deep-{moved}")) {
             // A name that the server took before us: it is emptied in its turn, the next number is free sooner or later.
@@ -106,7 +190,7 @@ fn remove_entry(
             done => done,
         };
     }
-    empty(below.as_fd(), top, depth + 1, moved, deadline)?;
+    empty(below.as_fd(), top, levels - 1, moved, deadline)?;
     drop(below);
     fs::unlinkat(dir, name, AtFlags::REMOVEDIR)
 }
@@ -182,6 +266,33 @@ mod tests {
         assert!(made.success());
         remove_tree(&dir, LIMIT).unwrap();
         assert!(!dir.exists());
+    }
+
+    #[test]
+    fn few_levels_remove_any_tree_too() {
+        let dir = tempfile::tempdir().unwrap().keep();
+        fs::create_dir_all(dir.join("a/b/c/d/e/f")).unwrap();
+        fs::write(dir.join("a/b/c/file"), "x").unwrap();
+        let deadline = Instant::now() + LIMIT;
+        remove_once(&dir, SHALLOW, deadline).unwrap();
+        assert!(!dir.exists());
+    }
+
+    #[test]
+    fn a_directory_that_was_moved_and_the_link_in_its_place_both_go() {
+        let parent = tempfile::tempdir().unwrap();
+        let outside = tempfile::tempdir().unwrap();
+        fs::write(outside.path().join("kept"), "x").unwrap();
+        let (dir, moved) = (parent.path().join("sandbox"), parent.path().join("moved"));
+        fs::create_dir(&dir).unwrap();
+        let tree = Tree::at(dir.clone());
+        fs::write(dir.join("f"), "x").unwrap();
+        fs::rename(&dir, &moved).unwrap();
+        symlink(outside.path(), &dir).unwrap();
+        tree.remove(LIMIT).unwrap();
+        assert_eq!(fs::read_dir(parent.path()).unwrap().count(), 0);
+        assert!(outside.path().join("kept").exists());
+        tree.remove(LIMIT).unwrap();
     }
 
     #[test]

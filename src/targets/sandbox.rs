@@ -14,7 +14,7 @@ use super::{
     environment::{self, Environment},
     error::TargetError,
     fixture,
-    removal::remove_tree,
+    removal::Tree,
 };
 use crate::config::settings::SandboxSettings;
 
@@ -26,6 +26,7 @@ pub const REMOVAL_LIMIT: Duration = Duration::from_secs(15);
 #[derive(Debug)]
 pub struct Sandbox {
     dir: PathBuf,
+    tree: Tree,
     work: PathBuf,
     home: PathBuf,
     temp: PathBuf,
@@ -73,8 +74,9 @@ impl Sandbox {
         let spelled = dir.file_name().map(|name| parent.join(name)).filter(|path| *path != dir && path.is_absolute());
         let [work, home, temp, canary] = ["work", "home", "temp", "canary"].map(|name| dir.join(name));
         // From here on dropping the value removes what was made.
-        let sandbox = Self { dir, work, home, temp, canary, spelled, removes: !settings.keep };
-        if sandbox.removes && !cleanup::enrol_sandbox(&sandbox.dir) {
+        let tree = Tree::at(dir.clone());
+        let sandbox = Self { dir, tree, work, home, temp, canary, spelled, removes: !settings.keep };
+        if sandbox.removes && !cleanup::enrol_sandbox(&sandbox.tree) {
             return Err(TargetError::Ending);
         }
         let mut builder = fs::DirBuilder::new();
@@ -140,25 +142,26 @@ impl Sandbox {
     pub fn remove(mut self) -> Result<(), String> {
         // The outcome is reported here; dropping must not spend the limit again.
         self.removes = false;
-        let removed = remove_tree(&self.dir, REMOVAL_LIMIT);
-        cleanup::dismiss_sandbox(&self.dir);
+        let removed = self.tree.remove(REMOVAL_LIMIT);
+        cleanup::removed_sandbox(&self.tree);
         removed
     }
 
     /// Leaves it behind and says where it is.
     pub fn keep(mut self) -> PathBuf {
         self.removes = false;
-        cleanup::dismiss_sandbox(&self.dir);
+        cleanup::dismiss_sandbox(&self.tree);
         self.dir.clone()
     }
 }
 
 impl Drop for Sandbox {
     fn drop(&mut self) {
-        if self.removes {
-            // Nobody is left to tell; the signal and panic paths report through `cleanup::emergency`.
-            let _ = remove_tree(&self.dir, REMOVAL_LIMIT);
-            cleanup::dismiss_sandbox(&self.dir);
+        // What an emergency has taken over is reported there, and must not cost the limit once more.
+        if self.removes && cleanup::has_sandbox(&self.tree) {
+            // Nobody is left to tell; `cleanup::finish` has another look.
+            let _ = self.tree.remove(REMOVAL_LIMIT);
+            cleanup::removed_sandbox(&self.tree);
         }
     }
 }

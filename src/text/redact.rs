@@ -123,6 +123,32 @@ impl Redactor {
         out
     }
 
+    /// A JSON text with every string in it rewritten; numbers and words stay, so that it remains JSON.
+    pub fn apply_json(&self, json: &str) -> String {
+        let mut out = String::with_capacity(json.len());
+        let mut rest = json;
+        while let Some(open) = rest.find('"') {
+            let bytes = &rest.as_bytes()[open + 1..];
+            let mut close = 0;
+            while let Some(at) = memchr::memchr2(b'"', b'\\', &bytes[close..]) {
+                close += at;
+                if bytes[close] == b'"' {
+                    break;
+                }
+                close = (close + 2).min(bytes.len());
+            }
+            let end = (open + 1 + close).min(rest.len());
+            out.push_str(&rest[..=open]);
+            out.push_str(&self.apply(&rest[open + 1..end]));
+            // The quote that closes it is copied with what follows, unless the text ends before.
+            let (quote, after) = rest[end..].split_at(rest[end..].len().min(1));
+            out.push_str(quote);
+            rest = after;
+        }
+        out.push_str(rest);
+        out
+    }
+
     /// The value with every string in it (keys too) rewritten.
     pub fn apply_value(&self, value: &Value) -> Value {
         match value {
@@ -300,6 +326,19 @@ mod tests {
         let pairs: Vec<_> =
             pairs.iter().map(|(value, placeholder)| ((*value).to_owned(), (*placeholder).to_owned())).collect();
         Redactor::new(&pairs, &["hunter2-hunter2".to_owned(), "pa55wd".to_owned(), "abc".to_owned()], true)
+    }
+
+    #[test]
+    fn in_json_only_strings_are_rewritten() {
+        let secrets = ["2000".to_owned(), "quo\"te\\x1".to_owned()];
+        let value =
+            serde_json::json!({ "after_ms": 2000, "text": "2000 quo\"te\\x1 \\", "empty": "", "n": [2000, "2000"] });
+        let rewritten = Redactor::new(&[], &secrets, true).apply_json(&value.to_string());
+        let read: Value = serde_json::from_str(&rewritten).unwrap();
+        let expected = serde_json::json!({
+            "after_ms": 2000, "text": "<redacted> <redacted> \\", "empty": "", "n": [2000, "<redacted>"]
+        });
+        assert_eq!(read, expected);
     }
 
     #[test]

@@ -70,6 +70,7 @@ pub static CHECK: Check = Check {
             r"\bsee\b",
             r"\btry\b",
             r"\bprovide\b",
+            r"(?:^|[.!?;:(]\s*|\bplease\s+)(?:add|check|choose|pass|run|set|specify)\b",
         ]),
         locked: false,
         help: "Regular expressions, case ignored; a refusal that matches one says what to do. What is no regular expression is taken as text.",
@@ -198,10 +199,12 @@ mod tests {
 
     #[test]
     fn a_refusal_that_names_the_parameter_or_the_way_passes() {
-        let mut script = Script::new(&["a", "b"]);
+        let mut script = Script::new(&["a", "b", "c", "d"]);
         script.refused("a", "missing:path", "Invalid arguments");
         script.refused("a", "wrong-type:path", "path is wrong");
         script.refused("b", "missing:path", "Use list_files first");
+        script.refused("c", "null:directory", "No remote repository configured. Add one with `git remote add`");
+        script.refused("d", "null:directory", "Sync failed.\nPlease specify which branch you want");
         let judgement = script.judge(&CHECK);
         assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:?}");
         let rules: Vec<&str> = judgement.evidence.iter().map(|line| line.rule).collect();
@@ -212,6 +215,7 @@ mod tests {
     fn bare_refusals_fail_and_some_are_part() {
         let mut script = Script::new(&["a", "b"]);
         script.refused("a", "missing:path", "Invalid input");
+        script.refused("a", "missing:path", "Failed to run");
         assert_eq!(script.judge(&CHECK).verdict, Verdict::Fail);
         // The parameter's name inside another word is no naming.
         script.refused("a", "wrong-type:path", "bad pathology");

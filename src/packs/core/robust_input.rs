@@ -62,7 +62,11 @@ const EXPLAIN: Explain = Explain {
             "the error shows that the call was carried out first: a request, a file, a program or a statement failed",
         ),
         ("robust.wrote", "a file in the sandbox changed during a call that must be refused"),
-        ("robust.leak", "the refusal shows a stack trace, an absolute source path, or a runtime's own exception text"),
+        (
+            "robust.leak",
+            "the refusal shows a stack trace, an absolute source path, or the text of an exception that the language's own runtime raised \
+             (`The \"command\" argument must be of type string. Received type number`): the value got past the tool's own checks",
+        ),
         ("robust.malformed", "the response is neither a result nor an error"),
         (
             "robust.silent",
@@ -71,6 +75,10 @@ const EXPLAIN: Explain = Explain {
         ("robust.slow", "no answer within the bound in a row of calls, answered when repeated alone"),
         ("robust.hang", "no answer within the bound"),
         ("robust.crash", "the process ended, or the connection closed, instead of an answer"),
+        (
+            "robust.ended",
+            "the process ends by itself, as one did that was started and sent nothing: no call is to blame, and what is lost to it is not judged",
+        ),
         ("robust.relist", "whether the tools are still listed after the calls"),
         ("robust.survived", "the server still answered after a stress input"),
         ("robust.stress-crash", "the process ended after a stress input"),
@@ -128,6 +136,8 @@ struct Tally {
     malformed: usize,
     lost: usize,
     silent: usize,
+    /// Lost to an end that comes without any call.
+    unjudged: usize,
 }
 
 fn judge(view: &View<'_>) -> Judgement {
@@ -143,6 +153,7 @@ fn judge(view: &View<'_>) -> Judgement {
     }
     let sessions = Sessions::of(view.trace);
     let (graded, mut told) = graded(view, &sessions);
+    told.extend(sessions.ends_by_themselves().map(|(session, _)| session));
     let carried_out = carried_out(view, &graded);
     let (mut lines, mut tally) = (Lines::default(), Tally::default());
     let mut clean: BTreeMap<(&str, &'static str), (usize, ActView<'_>)> = BTreeMap::new();
@@ -154,6 +165,10 @@ fn judge(view: &View<'_>) -> Judgement {
                 continue;
             }
             Fate::Open => continue,
+            Fate::Lost(_) if sessions.ended_by_itself(call.act.act.session) => {
+                tally.unjudged += 1;
+                continue;
+            }
             _ => tally.judged += 1,
         }
         if let Some(rule) = grade(view, &sessions, call, &carried_out, &mut lines, &mut tally, &mut told) {
@@ -172,7 +187,10 @@ fn judge(view: &View<'_>) -> Judgement {
     evidence.extend(stress.lines.iter().cloned());
     evidence.sort_by_key(|line| line.verdict);
     let verdict = verdict(&evidence, &tally);
-    let summary = summary(&evidence, &tally, &stress, &not_sent, verdict);
+    let mut summary = summary(&evidence, &tally, &stress, &not_sent, verdict);
+    if sessions.ends_by_themselves().next().is_some() {
+        summary.push_str("; the server ends by itself some time after its start");
+    }
     cap(&mut evidence);
     for ((kind, rule), (count, first)) in clean {
         let as_text = if rule == "robust.refusal-text" { "in the text of a success" } else { "by an error" };
@@ -198,6 +216,18 @@ fn judge(view: &View<'_>) -> Judgement {
             format!("{} stress inputs survived", stress.survived),
             "robust.survived",
         ));
+    }
+    let mut by_itself: Vec<(SessionId, Option<&str>)> = sessions.ends_by_themselves().collect();
+    by_itself.sort_unstable();
+    if let Some((_, how)) = by_itself.first() {
+        let how = how.map_or(String::new(), |how| format!(" ({how})"));
+        let lost = match tally.unjudged {
+            0 => String::new(),
+            lost => format!("; {} lost to that, also when repeated", plural(lost, "call")),
+        };
+        let observed =
+            format!("the server ends by itself some time after its start{how}, also when it is sent nothing{lost}");
+        evidence.push(informing("left-alone", None, observed, "robust.ended"));
     }
     for (why, tools) in &not_sent {
         let names: Vec<&str> = tools.iter().flatten().copied().collect();

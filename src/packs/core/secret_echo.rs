@@ -117,7 +117,7 @@ fn unprobed(view: &View<'_>, searched: &Searched) -> Option<(Verdict, String)> {
             Some((Verdict::Inconclusive, "tools/list could not be asked, so nothing could be probed".to_owned()))
         }
         (None, true) => Some((Verdict::Na, "no tools declared, so there was nothing to call".to_owned())),
-        (None, false) if searched.calls == 0 => {
+        (None, false) if !searched.answered => {
             Some((Verdict::Inconclusive, "no tool call was answered, so nothing could be searched".to_owned()))
         }
         (None, false) => None,
@@ -179,6 +179,8 @@ fn places<'t>(view: &View<'t>) -> Vec<Place<'t>> {
             }
         }
     }
+    // Replies may overtake one another: what we did comes in our own order, what belongs to nothing we did after it.
+    found.sort_by_key(|place| (place.sent.is_none(), place.sent, place.hit.token, place.hit.encoding));
     found
 }
 
@@ -249,12 +251,13 @@ fn came_back(first: &Place<'_>, all: usize) -> String {
     format!("{what} came back {} in {}{of}{more}", spelling(first.hit.encoding), first.words)
 }
 
-/// What there was to search.
+/// What there was to search, told in numbers that do not depend on how fast a server is: how many notifications came, or
+/// which replies a crash still let through, says nothing.
 #[derive(Default)]
 struct Searched {
-    replies: usize,
-    others: usize,
-    /// Answered tool calls.
+    /// Answered tool calls of any kind.
+    answered: bool,
+    /// Different calls of tools that were answered.
     calls: usize,
     /// Tools called without arguments that answered.
     bare: usize,
@@ -262,37 +265,29 @@ struct Searched {
 
 impl Searched {
     fn of(view: &View<'_>) -> Self {
-        let mut searched = Self::default();
-        let aside = view.trace.other_era_sessions();
-        for (_, event) in view.trace.events().filter(|(_, event)| !aside.contains(&event.session)) {
-            match event.kind {
-                EventKind::Received { .. } => searched.replies += 1,
-                EventKind::Stray { .. } | EventKind::Notification { .. } | EventKind::Noise { .. } => {
-                    searched.others += 1;
-                }
-                _ => {}
-            }
-        }
-        for probe in ["invalid-calls", "no-argument-calls", "stress"] {
-            let answered = view.acts(probe).filter(|act| is_call(act) && act.reply().is_some());
-            searched.calls += answered.count();
-        }
-        let bare = view.acts("no-argument-calls").filter(|act| is_call(act) && act.reply().is_some());
-        searched.bare = bare.filter_map(|act| act.act.tool.as_deref()).collect::<BTreeSet<_>>().len();
-        searched
+        let answered = |probe| view.acts(probe).filter(|act| is_call(act) && act.reply().is_some()).map(|act| act.act);
+        let name = |act: &'_ Act| (act.tool.clone(), act.variant.clone());
+        let bare: BTreeSet<_> = answered("no-argument-calls").map(name).collect();
+        let invalid: BTreeSet<_> = answered("invalid-calls").map(name).collect();
+        let calls = bare.len() + invalid.len();
+        Self { answered: calls > 0 || answered("stress").next().is_some(), calls, bare: bare.len() }
     }
 
     fn summary(&self) -> String {
-        let others = match self.others {
-            0 => String::new(),
-            others => format!(" and {}", count(others, "other message")),
-        };
         let bare = match self.bare {
             0 => "no tool without arguments was called".to_owned(),
             1 => "1 tool was called without arguments".to_owned(),
             bare => format!("{bare} tools were called without arguments"),
         };
-        format!("no canary in {}{others}; {bare}", count(self.replies, "reply"))
+        format!("no canary in {}; {bare}", self.what("or"))
+    }
+
+    fn what(&self, and: &str) -> String {
+        match self.calls {
+            0 => "what the server sent".to_owned(),
+            1 => format!("the reply to 1 call {and} in anything else that the server sent"),
+            calls => format!("the replies to {calls} calls {and} in anything else that the server sent"),
+        }
     }
 }
 
@@ -336,10 +331,10 @@ fn evidence(view: &View<'_>, found: &[Place<'_>], searched: &Searched, verdict: 
         rule: "secret.searched",
         verdict: Verdict::Pass,
     }));
-    let text = format!("{} and {} searched", count(searched.replies, "reply"), count(searched.others, "other message"));
-    lines.push(plain("secret.searched", "reply", text, Verdict::Pass));
+    lines.push(plain("secret.searched", "reply", format!("searched {}", searched.what("and")), Verdict::Pass));
     let dropped = view.trace.events().find_map(|(_, event)| match &event.kind {
-        EventKind::Bound { what, .. } if what.contains("kept") => Some(what),
+        // How many more came is a matter of speed.
+        EventKind::Bound { what, .. } if what.contains("kept") => what.split(" (").next(),
         _ => None,
     });
     lines.extend(dropped.map(|what| {
@@ -349,7 +344,12 @@ fn evidence(view: &View<'_>, found: &[Place<'_>], searched: &Searched, verdict: 
 }
 
 fn line(place: &Place<'_>) -> Line {
-    let times = if place.times > 1 { format!(" ({} times)", place.times) } else { String::new() };
+    let times = match (place.times, place.rule) {
+        (1, _) => String::new(),
+        (times, "secret.reply") => format!(" ({times} times)"),
+        // How often a server logs or notifies in the time we take is no property of it.
+        _ => " (more than once)".to_owned(),
+    };
     let what = meaning(place.hit.token).unwrap_or_default();
     let (spelled, words, excerpt) =
         (spelling(place.hit.encoding), &place.words, Value::from(place.hit.excerpt.as_str()));
@@ -485,7 +485,10 @@ mod tests {
     #[test]
     fn a_server_that_keeps_its_environment_passes() {
         let judgement = Run::new().invalid("echo").reply(vec![]).bare("get-env").reply(vec![]).judged(Verdict::Pass);
-        assert_eq!(judgement.summary, "no canary in 4 replies; 1 tool was called without arguments");
+        assert_eq!(
+            judgement.summary,
+            "no canary in the replies to 2 calls or in anything else that the server sent; 1 tool was called without arguments"
+        );
         assert_eq!(judgement.evidence[0].tool.as_deref(), Some("get-env"));
         assert_eq!(judgement.evidence[0].rule, "secret.searched");
     }
@@ -626,7 +629,7 @@ mod tests {
         let what = "notifications kept (7 more came)".to_owned();
         let run = Run::new().invalid("echo").reply(vec![]).aside(0, EventKind::Bound { what, limit: 1 });
         let line = run.judged(Verdict::Pass).evidence.pop();
-        assert!(line.is_some_and(|line| line.observed.ends_with("notifications kept (7 more came)")));
+        assert!(line.is_some_and(|line| line.observed.ends_with("a bound was hit: notifications kept")));
     }
 
     #[test]

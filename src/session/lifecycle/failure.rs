@@ -88,6 +88,10 @@ pub(super) fn of_endpoint(
     let old = "a server that only speaks the old HTTP+SSE transport (2024-11-05) is not supported";
     let path = format!("check the path, often /mcp; {old}");
     let (reason, hint) = match (instead, status) {
+        (_, 429) => (
+            format!("{at} answers to fewer requests than it got: HTTP 429"),
+            "wait, or raise its limit for this client".to_owned(),
+        ),
         (Instead::Fault(Fault::NotSent(why)), _) => unreachable(&at, &why),
         (Instead::Fault(Fault::Broken(why)), _) => (
             format!("{at} broke the connection before it had answered: {}", shortened(&why)),

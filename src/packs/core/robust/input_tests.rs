@@ -49,6 +49,19 @@ fn a_server_that_refuses_everything_passes() {
 }
 
 #[test]
+fn a_sign_of_life_that_a_rate_limit_held_back_is_no_death_and_one_that_found_nobody_is() {
+    let limit = || EventKind::NotSent { why: "the endpoint limits its rate: HTTP 429".to_owned() };
+    let mut script = clean(&["a"], 2);
+    stressed(&mut script, 0, "long-string", vec![reply(json!({}))]);
+    stressed(&mut script, 0, "not-json", vec![EventKind::Http { status: 429, headers: Vec::new() }, limit()]);
+    let judgement = script.judge(&CHECK);
+    assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:#?}");
+    assert!(judgement.summary.contains("1 stress inputs survived"), "{}", judgement.summary);
+    stressed(&mut script, 0, "batch", vec![EventKind::NotSent { why: "connection refused".to_owned() }]);
+    assert_eq!(script.judge(&CHECK).verdict, Verdict::Fail);
+}
+
+#[test]
 fn acceptance_is_part_and_more_than_half_is_fail() {
     let mut script = clean(&["a"], 2);
     script.accepted("a", "unknown-key", "done");
@@ -250,6 +263,75 @@ fn a_stress_culprit_is_named_by_repetition() {
         .collect();
     assert_eq!(failing, ["the server ended (exit code 1) after `not-json`"]);
     assert!(judgement.evidence.iter().any(|line| line.observed == "1 stress inputs survived"), "{judgement:#?}");
+}
+
+/// Sent alone after a row had fallen.
+fn repeated(script: &mut Script, session: u16, variant: &str, alive: EventKind) {
+    script.again(session, "stress", Role::Stress, None, variant, vec![]);
+    script.again(session, "stress", Role::Alive, None, variant, vec![alive]);
+}
+
+#[test]
+fn what_a_row_answered_before_it_fell_is_no_evidence() {
+    // How far the server came before it fell is a matter of speed: the row accuses none that passes alone, and clears
+    // none that falls alone.
+    for answered in 0..=2 {
+        let mut script = clean(&["a"], 1);
+        for (at, variant) in ["long-string", "deep-nesting", "id-null"].into_iter().enumerate() {
+            stressed(&mut script, 0, variant, vec![if at < answered { reply(json!({})) } else { exit(1) }]);
+        }
+        repeated(&mut script, 2, "long-string", reply(json!({})));
+        repeated(&mut script, 2, "deep-nesting", exit(1));
+        repeated(&mut script, 3, "deep-nesting", exit(1));
+        repeated(&mut script, 4, "id-null", reply(json!({})));
+        let judgement = script.judge(&CHECK);
+        let failing: Vec<&str> = judgement
+            .evidence
+            .iter()
+            .filter(|line| line.verdict == Verdict::Fail)
+            .map(|line| line.observed.as_str())
+            .collect();
+        assert_eq!(failing, ["the server ended (exit code 1) after `deep-nesting`"], "{answered}");
+        assert!(judgement.summary.ends_with("2 stress inputs survived"), "{}", judgement.summary);
+    }
+}
+
+#[test]
+fn a_fall_in_a_used_process_is_laid_at_the_input_that_falls_alone() {
+    let mut script = clean(&["a"], 1);
+    stressed(&mut script, 0, "batch", vec![exit(1)]);
+    repeated(&mut script, 2, "batch", exit(1));
+    repeated(&mut script, 3, "batch", reply(json!({})));
+    let judgement = script.judge(&CHECK);
+    assert_eq!(judgement.verdict, Verdict::Fail);
+    assert_eq!(
+        judgement.evidence[0].observed,
+        "the server ended (exit code 1) after a row of stress inputs, none of which does it alone"
+    );
+}
+
+#[test]
+fn an_end_that_comes_without_any_call_accuses_none() {
+    let ends = |script: &mut Script, session| {
+        script.then(session, "invalid-calls", Role::Control, None, crate::model::ENDED_BY_ITSELF, vec![]);
+    };
+    let mut script = clean(&["a"], 1);
+    script.then(0, "invalid-calls", Role::Graded, Some("a"), "null:x", vec![exit(1)]);
+    script.then(0, "invalid-calls", Role::Relist, None, "tools/list", vec![exit(1)]);
+    script.then(2, "invalid-calls", Role::Control, None, "left-alone", vec![exit(1)]);
+    ends(&mut script, 0);
+    let judgement = script.judge(&CHECK);
+    assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:#?}");
+    let line = judgement.evidence.iter().find(|line| line.rule == "robust.ended").unwrap();
+    assert!(line.observed.contains("(exit code 1)") && line.observed.contains("1 call lost"), "{}", line.observed);
+    assert!(judgement.summary.ends_with("; the server ends by itself some time after its start"));
+    // It falls in a row of stress inputs too.
+    stressed(&mut script, 3, "batch", vec![exit(1)]);
+    ends(&mut script, 3);
+    assert_eq!(script.judge(&CHECK).verdict, Verdict::Pass);
+    // A crash elsewhere is still one.
+    script.then(4, "invalid-calls", Role::Graded, Some("a"), "null:y", vec![exit(1)]);
+    assert_eq!(script.judge(&CHECK).verdict, Verdict::Fail);
 }
 
 #[test]

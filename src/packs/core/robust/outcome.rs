@@ -1,10 +1,10 @@
 //! What became of an act: answered, not sent, hung, or lost with its process.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::{
     check::ActView,
-    model::{EventKind, EventRef, SessionId, Trace},
+    model::{ENDED_BY_ITSELF, EventKind, EventRef, Role, SessionId, Trace},
 };
 
 /// What became of an act.
@@ -31,12 +31,16 @@ pub(in super::super) struct Sessions {
     last_reply: HashMap<SessionId, EventRef>,
     /// The last event that belongs to an act of a probe.
     last_of_probe: HashMap<String, EventRef>,
+    /// Sessions that ended as one did that was left alone.
+    by_themselves: HashSet<SessionId>,
 }
 
 impl Sessions {
     /// Reads the trace once.
     pub(in super::super) fn of(trace: &Trace) -> Self {
         let mut sessions = Self::default();
+        let by_itself = |act: &&crate::model::Act| act.role == Role::Control && act.variant == ENDED_BY_ITSELF;
+        sessions.by_themselves.extend(trace.acts.iter().filter(by_itself).map(|act| act.session));
         for (at, event) in trace.events() {
             if let Some(act) = event.act.and_then(|act| trace.acts.get(act.0 as usize)) {
                 match sessions.last_of_probe.get_mut(&act.probe) {
@@ -84,6 +88,17 @@ impl Sessions {
             (None, _, Some(after_ms)) => Fate::Hung(after_ms),
             _ => Fate::Open,
         }
+    }
+
+    /// Whether a session ended as one did that was sent nothing.
+    pub(in super::super) fn ended_by_itself(&self, session: SessionId) -> bool {
+        self.by_themselves.contains(&session)
+    }
+
+    /// Sessions that ended as one did that was sent nothing, and how.
+    pub(in super::super) fn ends_by_themselves(&self) -> impl Iterator<Item = (SessionId, Option<&str>)> {
+        let how = |session: &SessionId| self.exits.get(session).map(|(_, how)| how.as_str());
+        self.by_themselves.iter().map(move |session| (*session, how(session)))
     }
 
     /// Whether the act's session answered anything after the act was given up.

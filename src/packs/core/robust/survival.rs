@@ -19,99 +19,145 @@ pub(in super::super) struct Stress {
     pub(in super::super) not_sent: Vec<String>,
 }
 
-/// Judges the `stress` acts: an input is survived when the next sign of life after it in its session was answered.
+/// Inputs with the sign of life that followed them in their session.
+struct Group<'t> {
+    inputs: Vec<ActView<'t>>,
+    sign: ActView<'t>,
+    fate: Fate,
+}
+
+impl Group<'_> {
+    fn answered(&self) -> bool {
+        matches!(self.fate, Fate::Answered | Fate::Status(_))
+    }
+
+    /// What became of the server, and by which rule; none when it answered or nothing is known.
+    fn fall(&self) -> Option<(&'static str, String)> {
+        match &self.fate {
+            Fate::Lost(how) => Some(("robust.stress-crash", format!("the server ended ({how})"))),
+            Fate::NotSent(why) => Some(("robust.stress-crash", format!("the server was gone ({why})"))),
+            Fate::Hung(after_ms) => Some((
+                "robust.stress-silent",
+                format!("the server no longer answered within {} s", after_ms.div_ceil(1000)),
+            )),
+            _ => None,
+        }
+    }
+
+    fn line(&self, sent: &ActView<'_>, probe: &str, cause: &str) -> Option<Line> {
+        let (rule, what) = self.fall()?;
+        Some(Line {
+            probe: probe.to_owned(),
+            tool: sent.act.tool.clone(),
+            sent: sent.sent(),
+            received: self.sign.reply().map(|(at, _)| at),
+            observed: format!("{what} {cause}"),
+            rule,
+            verdict: Verdict::Fail,
+        })
+    }
+}
+
+/// Judges the `stress` acts: an input is survived when the next sign of life after it in its session was answered. Where
+/// inputs were repeated alone, the last repetition decides: in a row, what is answered before the server falls is a
+/// matter of speed.
 pub(in super::super) fn stress(view: &View<'_>, sessions: &Sessions) -> Stress {
-    let acts: Vec<ActView<'_>> = view.acts("stress").collect();
     let mut stress = Stress::default();
-    let mut alive: HashSet<&str> = HashSet::new();
-    let mut replayed: HashMap<&str, Fate> = HashMap::new();
-    let mut dead: Vec<(Vec<ActView<'_>>, ActView<'_>, Fate)> = Vec::new();
-    // Inputs since the last sign of life, by session.
-    let mut pending: HashMap<SessionId, Vec<ActView<'_>>> = HashMap::new();
-    for act in &acts {
+    let groups = groups(view, sessions, &mut stress.not_sent);
+    let mut variants: Vec<&str> = Vec::new();
+    let mut alone: HashMap<&str, &Group<'_>> = HashMap::new();
+    let mut rows: Vec<(SessionId, Vec<&Group<'_>>)> = Vec::new();
+    for group in &groups {
+        for input in &group.inputs {
+            let variant = input.act.variant.as_str();
+            if !variants.contains(&variant) {
+                variants.push(variant);
+            }
+            if input.act.replay {
+                alone.insert(variant, group);
+            }
+        }
+        if !group.inputs.iter().any(|input| input.act.replay) {
+            let session = group.sign.act.session;
+            match rows.iter_mut().find(|(known, _)| *known == session) {
+                Some((_, row)) => row.push(group),
+                None => rows.push((session, vec![group])),
+            }
+        }
+    }
+    // An end that comes without any input accuses none.
+    let fell = |group: &Group<'_>| {
+        group.fall().is_some()
+            && !(matches!(group.fate, Fate::Lost(_)) && sessions.ended_by_itself(group.sign.act.session))
+    };
+    for variant in &variants {
+        let Some(group) = alone.get(variant).filter(|group| fell(group)) else { continue };
+        let Some(input) = group.inputs.iter().rfind(|input| input.act.variant == *variant) else { continue };
+        stress.lines.extend(group.line(input, variant, &format!("after `{variant}`")));
+    }
+    let mut survived: HashSet<&str> =
+        alone.iter().filter(|(_, group)| group.answered()).map(|(variant, _)| *variant).collect();
+    for (_, row) in &rows {
+        let fallen = row.iter().position(|group| fell(group));
+        let (before, rest) = row.split_at(fallen.unwrap_or(row.len()));
+        let answered = before.iter().filter(|group| group.answered()).flat_map(|group| &group.inputs);
+        let unrepeated =
+            answered.map(|input| input.act.variant.as_str()).filter(|variant| !alone.contains_key(variant));
+        survived.extend(unrepeated);
+        let Some(first) = rest.first() else { continue };
+        let of_row = || row.iter().flat_map(|group| &group.inputs).map(|input| input.act.variant.as_str());
+        if of_row().any(|variant| alone.get(variant).is_some_and(|group| fell(group))) {
+            // The culprit has a line of its own.
+            continue;
+        }
+        let suspects: Vec<&ActView<'_>> = rest.iter().flat_map(|group| &group.inputs).collect();
+        let names: Vec<&str> = suspects.iter().map(|input| input.act.variant.as_str()).collect();
+        let cleared = of_row().all(|variant| alone.contains_key(variant));
+        let (probe, cause) = match (&names[..], cleared) {
+            (_, true) => ("stress", "after a row of stress inputs, none of which does it alone".to_owned()),
+            ([name], false) => (*name, format!("after `{name}`")),
+            (_, false) => ("stress", format!("after one of {} (not told apart)", listed(&names))),
+        };
+        stress.lines.extend(first.line(suspects[0], probe, &cause));
+    }
+    stress.survived = survived.len();
+    stress
+}
+
+/// The inputs in the order they were sent, each group with its sign of life. `not_sent` takes the reasons of the rest.
+fn groups<'t>(view: &View<'t>, sessions: &Sessions, not_sent: &mut Vec<String>) -> Vec<Group<'t>> {
+    let mut pending: HashMap<SessionId, Vec<ActView<'t>>> = HashMap::new();
+    let mut groups = Vec::new();
+    for act in view.acts("stress") {
         let waiting = pending.entry(act.act.session).or_default();
         match act.act.role {
-            Role::Stress => match sessions.fate(act) {
+            Role::Stress => match sessions.fate(&act) {
                 Fate::NotSent(why) => {
-                    if !stress.not_sent.contains(&why) {
-                        stress.not_sent.push(why);
+                    if !not_sent.contains(&why) {
+                        not_sent.push(why);
                     }
                 }
-                _ => waiting.push(*act),
+                _ => waiting.push(act),
             },
-            Role::Alive if waiting.is_empty() => {}
-            Role::Alive => {
+            Role::Alive if !waiting.is_empty() => {
                 let inputs = std::mem::take(waiting);
-                let fate = sessions.fate(act);
-                let answered = matches!(fate, Fate::Answered | Fate::Status(_));
-                if act.act.replay || inputs.iter().any(|input| input.act.replay) {
-                    replayed.extend(inputs.iter().map(|input| (input.act.variant.as_str(), fate.clone())));
-                }
-                if answered {
-                    alive.extend(inputs.iter().map(|input| input.act.variant.as_str()));
-                } else if !matches!(fate, Fate::Open) {
-                    // Not even the sign of life was sent: the session had ended before.
-                    dead.push((inputs, *act, fate));
+                let fate = sessions.fate(&act);
+                // An endpoint that limits its rate has answered, only not this: whether the server lives is not known.
+                match &fate {
+                    Fate::NotSent(why)
+                        if act.events().any(|(_, event)| matches!(event.kind, EventKind::Http { .. })) =>
+                    {
+                        if !not_sent.contains(why) {
+                            not_sent.push(why.clone());
+                        }
+                    }
+                    _ => groups.push(Group { inputs, sign: act, fate }),
                 }
             }
             _ => {}
         }
     }
-    dead.sort_by_key(|(inputs, ..)| inputs.first().map(|input| input.id));
-    let named: HashSet<&str> = replayed
-        .iter()
-        .filter(|(_, fate)| !matches!(fate, Fate::Answered | Fate::Status(_)))
-        .map(|(variant, _)| *variant)
-        .collect();
-    let mut told: HashSet<&str> = HashSet::new();
-    for (inputs, sign, fate) in &dead {
-        // A culprit that a repetition named speaks for the group it was in.
-        let replay = inputs.iter().any(|input| input.act.replay);
-        if !replay && inputs.iter().any(|input| named.contains(input.act.variant.as_str())) {
-            continue;
-        }
-        let alone = inputs.len() == 1;
-        let names: Vec<&str> = inputs.iter().map(|input| input.act.variant.as_str()).collect();
-        if !names.iter().any(|name| told.insert(name)) {
-            continue;
-        }
-        let (rule, what) = match fate {
-            Fate::Lost(how) => ("robust.stress-crash", format!("the server ended ({how})")),
-            Fate::NotSent(why) => ("robust.stress-crash", format!("the server was gone ({why})")),
-            Fate::Hung(after_ms) => {
-                ("robust.stress-silent", format!("the server no longer answered within {} s", after_ms.div_ceil(1000)))
-            }
-            _ => continue,
-        };
-        let cause = if alone {
-            format!("after `{}`", names[0])
-        } else {
-            format!(
-                "after one of {} ({})",
-                listed(&names),
-                if names.iter().all(|name| replayed.contains_key(name)) {
-                    "none does it alone"
-                } else {
-                    "not told apart"
-                }
-            )
-        };
-        stress.lines.push(Line {
-            probe: if alone { names[0].to_owned() } else { "stress".to_owned() },
-            tool: inputs[0].act.tool.clone(),
-            sent: inputs[0].sent(),
-            received: sign.reply().map(|(at, _)| at),
-            observed: format!("{what} {cause}"),
-            rule,
-            verdict: Verdict::Fail,
-        });
-    }
-    let fallen: HashSet<&str> =
-        dead.iter().flat_map(|(inputs, ..)| inputs.iter().map(|input| input.act.variant.as_str())).collect();
-    // In a group that fell, what a repetition survived has survived.
-    let cleared = |variant: &str| matches!(replayed.get(variant), Some(Fate::Answered | Fate::Status(_)));
-    stress.survived = alive.iter().filter(|variant| !fallen.contains(*variant) || cleared(variant)).count();
-    stress
+    groups
 }
 
 /// Pings and listings between batches of invalid calls. `told` are sessions whose end is explained already.
@@ -129,6 +175,9 @@ pub(in super::super) fn between_batches(
             _ => continue,
         };
         let fate = sessions.fate(&act);
+        if matches!(fate, Fate::Lost(_)) && sessions.ended_by_itself(act.act.session) {
+            continue;
+        }
         let (rule, observed) = match fate {
             Fate::Answered if act.act.role == Role::Relist => match lists_nothing(view, &act) {
                 Some(why) => (rule, format!("after the invalid calls the tools are no longer listed: {why}")),
