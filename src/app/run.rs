@@ -121,7 +121,7 @@ enum Ended {
 }
 
 /// How long writing the reports may go on after a signal: a reader that does not read would hold it for ever.
-const WRITING: Duration = Duration::from_secs(5);
+const WRITING: Duration = Duration::from_secs(8);
 
 /// Writes the reports where a signal is still heard. A run that a signal reaches only here is complete: its reports are
 /// written and its own exit code stays, unless they cannot be finished.
@@ -144,7 +144,8 @@ async fn reported(
     let mut late = None;
     let written = tokio::select! {
         written = &mut writing => Some(written),
-        exit = signals.next() => {
+        () = tokio::time::sleep(WRITING), if stopped.is_some() => None,
+        exit = signals.next(), if stopped.is_none() => {
             late = Some(exit);
             tokio::time::timeout(WRITING, &mut writing).await.ok()
         }

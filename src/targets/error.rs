@@ -116,6 +116,10 @@ impl TargetError {
             Self::Sandbox { chosen: false, .. } => {
                 Some("make the temporary directory writable, or choose another directory with --sandbox-dir".to_owned())
             }
+            // EMFILE and ENFILE have no kind of their own.
+            Self::Start { source, .. } if matches!(source.raw_os_error(), Some(23 | 24)) => {
+                Some("raise the limit of open files (ulimit -n)".to_owned())
+            }
             Self::Start { .. } | Self::Ending => None,
         }
     }

@@ -171,6 +171,9 @@ if VARIANT == "hydra":
     detach(hydra)
 if VARIANT == "rebuilds":
     detach(rebuild)
+if VARIANT == "rebuilds-unmarked":
+    code = f"import os\nwhile True:\n try: os.makedirs({SANDBOX + '/work/again'!r}, exist_ok=True)\n except OSError: pass"
+    detach(lambda: os.execve(sys.executable, [sys.executable, "-c", code], {}))
 if VARIANT == "storm":
     for _ in range(150):
         detach(deaf)

@@ -56,7 +56,7 @@ fn a_sign_of_life_that_a_rate_limit_held_back_is_no_death_and_one_that_found_nob
     stressed(&mut script, 0, "not-json", vec![EventKind::Http { status: 429, headers: Vec::new() }, limit()]);
     let judgement = script.judge(&CHECK);
     assert_eq!(judgement.verdict, Verdict::Pass, "{judgement:#?}");
-    assert!(judgement.summary.contains("1 stress inputs survived"), "{}", judgement.summary);
+    assert!(judgement.summary.contains("1 stress input survived"), "{}", judgement.summary);
     stressed(&mut script, 0, "batch", vec![EventKind::NotSent { why: "connection refused".to_owned() }]);
     assert_eq!(script.judge(&CHECK).verdict, Verdict::Fail);
 }
@@ -262,7 +262,7 @@ fn a_stress_culprit_is_named_by_repetition() {
         .map(|line| line.observed.as_str())
         .collect();
     assert_eq!(failing, ["the server ended (exit code 1) after `not-json`"]);
-    assert!(judgement.evidence.iter().any(|line| line.observed == "1 stress inputs survived"), "{judgement:#?}");
+    assert!(judgement.evidence.iter().any(|line| line.observed == "1 stress input survived"), "{judgement:#?}");
 }
 
 /// Sent alone after a row had fallen.
