@@ -213,7 +213,7 @@ fn judge(view: &View<'_>) -> Judgement {
         evidence.push(informing(
             "stress",
             None,
-            format!("{} stress inputs survived", stress.survived),
+            format!("{} survived", plural(stress.survived, "stress input")),
             "robust.survived",
         ));
     }
