@@ -365,7 +365,7 @@ impl Session {
             }
         };
         let reply = key.clone().map(|key| self.inbox.expect(key, act, method.map(str::to_owned)));
-        let kept = self.inbox.payload(frame.clone(), Keep::Exchange);
+        let kept = self.inbox.payload(frame.clone(), Keep::Ours);
         self.inbox.push(Some(act), EventKind::Sent { id, method: method.map(str::to_owned), frame: kept, carries });
         match (&mut self.wire, &key) {
             (Wire::Stdio(stdio), _) => stdio.send(frame),

@@ -205,7 +205,8 @@ fn judge(view: &View<'_>) -> Judgement {
         evidence.push(informing(
             "relist",
             None,
-            format!("the tools were still listed after the calls ({relisted} times asked)"),
+            // How often depends on how fast a server that falls is.
+            "the tools were still listed whenever they were asked for after the calls".to_owned(),
             "robust.relist",
         ));
     }
