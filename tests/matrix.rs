@@ -1,6 +1,8 @@
 //! Every check × every recording. The table beside a recording is its expected outcome: a false positive anywhere
 //! shows in the diff. `UPDATE=1 cargo test --test matrix` rewrites the tables; read what changed before committing it.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 use std::{fmt::Write, fs, path::PathBuf};
 
 use sealmark::{

@@ -99,6 +99,9 @@ pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen
         on_console |= file.is_none() && human && written.is_ok();
         if let Err((place, error)) = written {
             console::line(&format!("error: the {} report could not be written to {place}: {error}", format.as_str()));
+            if file.is_some() {
+                console::line("hint: name a place that can be written with --out FILE or --out-dir DIR");
+            }
             lost = Some(Exit::Failure);
         }
     }

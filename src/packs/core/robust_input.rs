@@ -274,7 +274,6 @@ fn carried_out<'t>(view: &View<'t>, graded: &[Graded<'t>]) -> HashSet<&'t str> {
 }
 
 /// Grades one call. Returns the rule of a clean one.
-#[expect(clippy::too_many_arguments, reason = "one pass fills lines, tally and sessions together")]
 fn grade(
     view: &View<'_>,
     sessions: &Sessions,
