@@ -1,6 +1,8 @@
 //! Every check × every recording. The table beside a recording is its expected outcome: a false positive anywhere
 //! shows in the diff. `UPDATE=1 cargo test --test matrix` rewrites the tables; read what changed before committing it.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 use std::{fmt::Write, fs, path::PathBuf};
 
 use sealmark::{
@@ -90,4 +92,52 @@ fn every_check_has_a_recording_it_passes_and_one_it_does_not() {
     }
     let missing: Vec<_> = seen.iter().filter(|(_, (pass, fail))| !(*pass && *fail)).map(|(id, _)| *id).collect();
     assert!(missing.is_empty(), "no passing or no failing recording for {missing:?}");
+}
+
+/// What people read must not differ between two looks at the same recording, down to the byte.
+#[test]
+fn a_recording_gives_the_same_reports_every_time() {
+    let reports = |path: &PathBuf, verbosity: &str| {
+        let dir = tempfile::tempdir().unwrap();
+        let output = std::process::Command::new(env!("CARGO_BIN_EXE_sealmark"))
+            .arg("judge")
+            .arg(path)
+            .args(["--format", "text,markdown,summary,badge,shields", "--verbosity", verbosity, "--fail-under", "none"])
+            .arg("--out-dir")
+            .arg(dir.path())
+            .env_clear()
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}: {}", path.display(), String::from_utf8_lossy(&output.stderr));
+        let mut files: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        assert_eq!(files.len(), 4, "{files:?}");
+        // Several formats: the summary goes to standard output.
+        let texts: Vec<String> = files.iter().map(|file| fs::read_to_string(file).unwrap()).collect();
+        (String::from_utf8(output.stdout).unwrap(), texts)
+    };
+    for path in recordings() {
+        for verbosity in ["normal", "verbose"] {
+            let (first, second) = (reports(&path, verbosity), reports(&path, verbosity));
+            assert!(!first.0.is_empty(), "{}", path.display());
+            assert_eq!(first, second, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn recordings_are_small_and_name_no_place_of_the_machine_they_were_made_on() {
+    let mut total = 0;
+    for path in recordings() {
+        let text = fs::read_to_string(&path).unwrap();
+        total += text.len();
+        assert!(text.len() <= 300_000, "{}: {} bytes", path.display(), text.len());
+        // The sandbox of the run is gone, whatever it was called.
+        let owned = trace(&path).header.placeholders;
+        let rest = owned.iter().fold(text, |text, (value, _)| text.replace(value, ""));
+        for place in ["/root", "/home/", "/Users/", "/work", env!("CARGO_MANIFEST_DIR")] {
+            assert!(!rest.contains(place), "{} names {place}", path.display());
+        }
+    }
+    assert!(total <= 3_000_000, "{total} bytes");
 }

@@ -31,7 +31,7 @@ const RESTARTS: u8 = 20;
 /// Inputs that may silence the server before the rest is left alone: the verdict is decided by then.
 const MAX_SILENT: usize = 3;
 /// How long the inputs may take one by one.
-const MAX_ALONE: Duration = Duration::from_secs(120);
+const MAX_ALONE: Duration = Duration::from_secs(240);
 
 pub(super) async fn drive(drive: &mut Drive) {
     let tool = target(drive);
@@ -87,7 +87,7 @@ async fn one_by_one(drive: &mut Drive, inputs: &[Input]) {
         let refused = if silent >= MAX_SILENT {
             Some("three inputs silenced the server before this one")
         } else if Instant::now() >= deadline {
-            Some("the bound of 120 s for inputs one by one was reached")
+            Some("the bound of 240 s for inputs one by one was reached")
         } else {
             None
         };

@@ -134,7 +134,7 @@ fn pack(page: &mut Page, run: &RunResult, id: &str, pack: &PackResult, verbosity
         page.line(
             2,
             Tone::Faint,
-            "core looks at hygiene: no tool was seen doing its work, so this letter says nothing about it.",
+            "core is hygiene only: no tool was given valid arguments to work on, so this letter says nothing about what the tools do.",
         );
     }
     checks(page, pack, verbosity);

@@ -186,24 +186,28 @@ impl Session {
     /// Asks whether the server is still there (`ping`, in the modern era `server/discover`): any reply says so.
     ///
     /// A process that has fallen inside may sit in a read of its stdin until one more line comes: so it is asked again
-    /// after a second, and the end it comes to does not depend on how fast it read the first question.
+    /// every second, and the end it comes to does not depend on how fast it read the first question.
     pub async fn alive(&mut self, act: ActId) -> Answer {
+        let bound = self.bounds.call;
         let began = tokio::time::Instant::now();
         let mut pending = self.send_alive(act).await;
-        if pending.sent && pending.reply.is_some() {
-            match self.watch(&mut pending, NUDGE.min(self.bounds.call)).await {
+        if !pending.sent || pending.reply.is_none() {
+            return self.wait(pending, bound).await;
+        }
+        loop {
+            let left = bound.saturating_sub(began.elapsed());
+            match self.watch(&mut pending, NUDGE.min(left)).await {
                 Some(Some(reply)) => return Answer::Reply(reply),
                 Some(None) => return self.lost(&pending).await,
+                None if left <= NUDGE || self.wire.has_crashed() => return self.late(pending, bound).await,
                 None => self.nudge(act).await,
             }
         }
-        self.wait(pending, self.bounds.call.saturating_sub(began.elapsed())).await
     }
 
     /// Asks once more, as far as the process reads; nobody waits for the answer.
     async fn nudge(&mut self, act: ActId) {
         if let Wire::Stdio(stdio) = &mut self.wire
-            && stdio.running()
             && stdio.reserve(Duration::ZERO).await.is_ok()
         {
             self.send_alive(act).await;
@@ -361,7 +365,7 @@ impl Session {
             }
         };
         let reply = key.clone().map(|key| self.inbox.expect(key, act, method.map(str::to_owned)));
-        let kept = self.inbox.payload(frame.clone(), Keep::Exchange);
+        let kept = self.inbox.payload(frame.clone(), Keep::Ours);
         self.inbox.push(Some(act), EventKind::Sent { id, method: method.map(str::to_owned), frame: kept, carries });
         match (&mut self.wire, &key) {
             (Wire::Stdio(stdio), _) => stdio.send(frame),
@@ -436,6 +440,14 @@ impl Session {
 }
 
 impl Wire {
+    /// Whether the process has ended in a way that says it crashed.
+    fn has_crashed(&self) -> bool {
+        match self {
+            Self::Stdio(stdio) => stdio.has_crashed(),
+            Self::Http(_) => false,
+        }
+    }
+
     /// Returns once the process has ended in a way that says it crashed.
     async fn crashed(&mut self) {
         match self {

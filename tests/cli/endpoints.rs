@@ -69,11 +69,11 @@ fn a_port_that_speaks_another_protocol() {
     let bench = Bench::new();
     // A TLS alert, as a TLS server answers plain text.
     let url = format!("http://127.0.0.1:{}/mcp", answering(b"\x15\x03\x03\x00\x02\x02\x0a"));
-    refused(&bench, &url, &[&url, "broke the connection"], &["https://"]);
+    refused(&bench, &url, &[&url, "broke before it had answered"], &["https://"]);
     let url = format!("http://127.0.0.1:{}/mcp", answering(b""));
-    refused(&bench, &url, &[&url, "broke the connection"], &["https://"]);
+    refused(&bench, &url, &[&url, "broke before it had answered"], &["https://"]);
     let url = format!("http://127.0.0.1:{}/mcp", answering(b"SSH-2.0-OpenSSH_9.2\r\n"));
-    refused(&bench, &url, &[&url], &["log"]);
+    refused(&bench, &url, &[&url], &["does not speak HTTP"]);
     let plain = b"HTTP/1.0 400 Bad Request\r\n\r\nClient sent an HTTP request to an HTTPS server.\n";
     let url = format!("http://127.0.0.1:{}/mcp", answering(plain));
     refused(&bench, &url, &[&url, "HTTP 400"], &["https://"]);

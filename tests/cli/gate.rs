@@ -1,5 +1,7 @@
 //! Letters, gate and exit codes.
 
+use std::{fs, path::Path};
+
 use super::bench::{Bench, Ended, start, toy};
 
 fn run(bench: &Bench, toy: &str, flags: &[&str]) -> Ended {
@@ -86,5 +88,11 @@ fn the_demo_shows_both_sides() {
     let broken = bench.run(&["demo", "--mode", "broken"]);
     assert_eq!(broken.code, Some(1));
     assert!(broken.stdout.contains("[FAIL] No canary of the environment comes back"), "{}", broken.stdout);
+    // What the README shows is what this version prints.
+    let readme = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md")).unwrap();
+    let sample = readme.split("```text\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    for line in sample.lines() {
+        assert!(broken.stdout.lines().any(|printed| printed == line), "README.md shows, and the demo does not: {line}");
+    }
     assert_eq!(bench.left(), [] as [String; 0]);
 }

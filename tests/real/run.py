@@ -4,8 +4,9 @@
 usage: run.py BINARY [--full] [--only TEXT] [--dir DIR] [--jobs N] [--install-only]
 
 The table is our own record of what was seen on each server's wire. `fixed` rows are the part that every run takes;
---full takes all. Packages come from npm, PyPI and crates.io, pinned, into DIR (default target/servers). Closes with
-`N passed, N failed`; a row whose server cannot be installed, started or graded has failed.
+--full takes all. Packages come from npm, PyPI and crates.io, pinned with all they pull in (`constraints.txt`, AS_OF, lock
+files), into DIR (default target/servers). Closes with `N passed, N failed`; a row whose server cannot be installed,
+started or graded has failed.
 """
 import argparse
 import hashlib
@@ -20,6 +21,9 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = pathlib.Path(__file__).resolve().parent
+# npm takes what was published by then: ranges of old packages resolve to incompatible majors otherwise.
+AS_OF = "2026-11-30T20:00:00Z"
+CONSTRAINTS = HERE / "constraints.txt"
 
 
 class Wrong(Exception):
@@ -39,7 +43,8 @@ def interpreter(version):
 def install(row, base):
     """Installs the row's packages once; rows with the same packages share a directory."""
     wanted = row["install"]
-    key = hashlib.sha256(json.dumps(wanted, sort_keys=True).encode()).hexdigest()[:12]
+    rules = [AS_OF] if "npm" in wanted else [CONSTRAINTS.read_text()] if "pip" in wanted else []
+    key = hashlib.sha256(json.dumps([wanted, rules], sort_keys=True).encode()).hexdigest()[:12]
     home = base / key
     if (home / "installed").exists():
         return home
@@ -50,11 +55,11 @@ def install(row, base):
         quiet = ["--no-audit", "--no-fund", "--loglevel=error"]
         # Scripts are needed by packages that unpack a binary or build one; all others do without.
         scripts = [] if row.get("scripts") else ["--ignore-scripts"]
-        steps.append(["npm", "install", "--prefix", str(home), *quiet, *scripts, *wanted["npm"]])
+        steps.append(["npm", "install", "--prefix", str(home), f"--before={AS_OF}", *quiet, *scripts, *wanted["npm"]])
     if "pip" in wanted:
         words = wanted["pip"]
         steps.append([interpreter(wanted["python"]), "-m", "venv", str(home)])
-        steps.append([str(home / "bin/pip"), "install", "--quiet", "--disable-pip-version-check", *words])
+        steps.append([str(home / "bin/pip"), "install", "--quiet", "--disable-pip-version-check", "-c", str(CONSTRAINTS), *words])
     if "cargo" in wanted:
         steps.append(["cargo", "install", "--quiet", "--locked", "--root", str(home), *wanted["cargo"]])
     for step in steps:
@@ -97,9 +102,9 @@ def compare(row, report, run):
         found = checks.get(check, {"verdict": "absent", "summary": ""})
         if found["verdict"] not in allowed:
             yield f"{check}: expected {'/'.join(allowed)}, got {found['verdict']}: {found['summary']}"
-    for check in ("protocol", "tool-poisoning", "robust-input", "secret-echo"):
-        if checks.get(check, {}).get("verdict") in (None, "inconclusive"):
-            yield f"{check} was not judged: {checks.get(check, {}).get('summary', 'absent')}"
+    for check, found in checks.items():
+        if check not in row["expected"] and found["verdict"] == "inconclusive":
+            yield f"{check} was not judged: {found['summary']}"
     revision, tools = report["server"].get("protocolVersion"), len(report["server"]["surface"]["tools"])
     if revision != row["revision"]:
         yield f"graded in {revision}, expected {row['revision']}"
@@ -148,4 +153,5 @@ def main():
     return failed or not rows
 
 
-sys.exit(1 if main() else 0)
+if __name__ == "__main__":
+    sys.exit(1 if main() else 0)

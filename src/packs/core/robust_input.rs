@@ -205,7 +205,8 @@ fn judge(view: &View<'_>) -> Judgement {
         evidence.push(informing(
             "relist",
             None,
-            format!("the tools were still listed after the calls ({relisted} times asked)"),
+            // How often depends on how fast a server that falls is.
+            "the tools were still listed whenever they were asked for after the calls".to_owned(),
             "robust.relist",
         ));
     }
@@ -273,7 +274,6 @@ fn carried_out<'t>(view: &View<'t>, graded: &[Graded<'t>]) -> HashSet<&'t str> {
 }
 
 /// Grades one call. Returns the rule of a clean one.
-#[expect(clippy::too_many_arguments, reason = "one pass fills lines, tally and sessions together")]
 fn grade(
     view: &View<'_>,
     sessions: &Sessions,

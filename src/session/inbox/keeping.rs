@@ -12,6 +12,8 @@ use crate::{
 pub(super) const WHOLE: usize = 256 * 1024;
 /// Bytes of a message that answers nothing of ours kept whole.
 const ASIDE: usize = 4 * 1024;
+/// Bytes of a frame of ours kept whole: only stress input is larger, and its ends say what it is.
+const OURS: usize = 16 * 1024;
 /// Bytes of either end, and of readable text, once the record's budget is spent.
 pub(super) const SPARE: usize = 512;
 
@@ -30,6 +32,8 @@ pub(in crate::session) enum Keep {
     Exchange,
     /// What the server says besides.
     Aside,
+    /// What we send.
+    Ours,
 }
 
 impl Inbox {
@@ -60,7 +64,7 @@ impl Inbox {
         let len = bytes.len();
         let whole = if len <= SPARE * 2 {
             true
-        } else if keep == Keep::Aside && len > ASIDE {
+        } else if keep == Keep::Aside && len > ASIDE || keep == Keep::Ours && len > OURS {
             false
         } else if len <= WHOLE {
             self.recorder.afford(self.session, len)
@@ -73,7 +77,8 @@ impl Inbox {
                 Err(error) => Payload::Base64(STANDARD.encode(error.as_bytes())),
             };
         }
-        let roomy = keep != Keep::Aside && len > WHOLE && self.recorder.afford(self.session, 2 * END);
+        let roomy =
+            !matches!(keep, Keep::Aside | Keep::Ours) && len > WHOLE && self.recorder.afford(self.session, 2 * END);
         Digested::of(&bytes, if roomy { END } else { SPARE }).payload()
     }
 }

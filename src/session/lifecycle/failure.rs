@@ -94,13 +94,17 @@ pub(super) fn of_endpoint(
         ),
         (Instead::Fault(Fault::NotSent(why)), _) => unreachable(&at, &why),
         (Instead::Fault(Fault::Broken(why)), _) => (
-            format!("{at} broke the connection before it had answered: {}", shortened(&why)),
-            if why.contains("HTTP") {
-                "what listens there does not speak HTTP as it must: check the port, and http or https"
-            } else if url.starts_with("https:") {
-                "look at the server's own log"
-            } else {
-                "look at the server's own log; an endpoint that speaks TLS needs an https:// address"
+            format!("the connection to {at} broke before it had answered: {}", shortened(&why)),
+            match (why.contains("HTTP"), url.starts_with("https:")) {
+                (true, true) => "what listens there does not speak HTTP as it must: check the port",
+                (true, false) => {
+                    "what listens there does not speak HTTP as it must: check the port; an endpoint that speaks TLS needs \
+                     an https:// address"
+                }
+                (false, true) => "look at the server's own log, and check the port",
+                (false, false) => {
+                    "look at the server's own log, and check the port; an endpoint that speaks TLS needs an https:// address"
+                }
             }
             .to_owned(),
         ),
