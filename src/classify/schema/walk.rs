@@ -185,6 +185,9 @@ impl<'s> Evaluator<'s> {
             };
             // Not JSON Schema, but servers that write it mean it.
             let nullable = instance.is_null() && map.get("nullable") == Some(&Value::Bool(true));
+            // Draft 4 and earlier hold that 1.0 is no integer; later drafts hold that it is.
+            let disputed = self.dialect == Dialect::Other && instance.is_f64();
+            let fits = if disputed && fits == Admits::Yes { Admits::Unsure } else { fits };
             verdict = verdict.and(fits.doubt_no_unless(!nullable));
         }
         if let Some(allowed) = map.get("enum") {
