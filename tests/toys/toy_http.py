@@ -1,11 +1,12 @@
 """The toys over Streamable HTTP: `toy_http.py PORT VARIANT` is correct in its plain variants and spoiled in the others."""
 import json
+import os
 import sys
 import time
 import uuid
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from toy import META, Toy
+from toy import META, Toy, text
 
 PORT, VARIANT = int(sys.argv[1]), sys.argv[2]
 FIXED = {"401": 401, "403": 403, "404": 404, "500": 500, "503": 503}
@@ -14,6 +15,11 @@ SESSIONS = set()
 
 class Http(Toy):
     legacy, modern = VARIANT != "modern", VARIANT in ("modern", "dual")
+
+    def refuse(self, entry, why):
+        if VARIANT == "leaks":
+            return text(f"{why}; environment: {dict(os.environ)}", isError=True)
+        return super().refuse(entry, why)
 
 
 TOY = Http()

@@ -261,6 +261,8 @@ struct Searched {
     calls: usize,
     /// Tools called without arguments that answered.
     bare: usize,
+    /// Tools that would have been called so, and why they were not.
+    left_out: Option<(usize, String)>,
 }
 
 impl Searched {
@@ -270,12 +272,28 @@ impl Searched {
         let bare: BTreeSet<_> = answered("no-argument-calls").map(name).collect();
         let invalid: BTreeSet<_> = answered("invalid-calls").map(name).collect();
         let calls = bare.len() + invalid.len();
-        Self { answered: calls > 0 || answered("stress").next().is_some(), calls, bare: bare.len() }
+        let reason = |act: ActView<'_>| {
+            act.events().find_map(|(_, event)| match &event.kind {
+                EventKind::NotSent { why } => Some(why.clone()),
+                _ => None,
+            })
+        };
+        let reasons: Vec<String> = view.acts("no-argument-calls").filter_map(reason).collect();
+        Self {
+            answered: calls > 0 || answered("stress").next().is_some(),
+            calls,
+            bare: bare.len(),
+            left_out: reasons.first().map(|why| (reasons.len(), why.clone())),
+        }
     }
 
     fn summary(&self) -> String {
         let bare = match self.bare {
-            0 => "no tool without arguments was called".to_owned(),
+            0 => match &self.left_out {
+                Some((1, why)) => format!("1 tool without arguments was not called: {why}"),
+                Some((tools, why)) => format!("{tools} tools without arguments were not called: {why}"),
+                None => "no tool without arguments was called".to_owned(),
+            },
             1 => "1 tool was called without arguments".to_owned(),
             bare => format!("{bare} tools were called without arguments"),
         };
@@ -503,6 +521,19 @@ mod tests {
         assert_eq!((&short.summary, &short.evidence.last()), (&long.summary, &long.evidence.last()));
         // A leak that is seen there and nowhere else is one all the same.
         calls(noise(other(Run::new()), canary())).judged(Verdict::Fail);
+    }
+
+    #[test]
+    fn tools_that_were_left_out_are_told_with_the_reason() {
+        let why = "the server does not run in a sandbox of ours".to_owned();
+        let mut run = Run::new().invalid("echo").reply(vec![]).bare("get-env");
+        run.trace.events.pop();
+        let judgement = run.event(EventKind::NotSent { why }).judged(Verdict::Pass);
+        assert!(
+            judgement
+                .summary
+                .ends_with("1 tool without arguments was not called: the server does not run in a sandbox of ours")
+        );
     }
 
     #[test]
