@@ -7,7 +7,7 @@ pub mod trace;
 pub mod verdict;
 
 pub use revision::{Era, Revision};
-pub use surface::{Listing, Surface, Tool};
+pub use surface::{Greeting, Listing, Surface, Tool};
 pub use token::{Encoding, Hit, TokenKind};
 pub use trace::{
     Act, ActId, ENDED_BY_ITSELF, Event, EventKind, EventRef, Header, Outcome, Override, Payload, Role, SessionId, Trace,

@@ -54,6 +54,17 @@ impl<T> Default for Listing<T> {
     }
 }
 
+/// The texts of a handshake.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Greeting {
+    /// The reply they stand in.
+    pub at: EventRef,
+    /// `instructions` as sent.
+    pub instructions: Option<String>,
+    /// `serverInfo` as sent.
+    pub server_info: Option<Value>,
+}
+
 /// Everything the server offers.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Surface {
@@ -65,6 +76,8 @@ pub struct Surface {
     pub instructions: Option<String>,
     /// `capabilities` as sent.
     pub capabilities: Option<Value>,
+    /// What a server of both eras says of itself in the era it is not graded in.
+    pub other_era: Option<Greeting>,
     /// Revisions the server says it speaks (discover) or the one it chose (initialize).
     pub revisions: Vec<String>,
     /// The tools.

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, value::RawValue};
 
-use super::{Listing, Surface, Tool, lenient};
+use super::{Greeting, Listing, Surface, Tool, lenient};
 use crate::model::{Act, Era, Event, EventKind, EventRef, Outcome, Payload, Role, Trace};
 
 /// Where a modern server names itself (2026-07-28, `server/discover`).
@@ -33,8 +33,28 @@ impl Surface {
         });
         surface.prompts = listing(&acts, "prompts/list", "prompts", false, whole);
         surface.resources = listing(&acts, "resources/list", "resources", false, whole);
+        surface.other_era = Self::read_other_era(trace);
         surface.templates = listing(&acts, "resources/templates/list", "resourceTemplates", false, whole);
         surface
+    }
+
+    /// The other era's handshake, in whichever session it was answered first.
+    fn read_other_era(trace: &Trace) -> Option<Greeting> {
+        let other = match trace.header.revision?.era() {
+            Era::Modern => Era::Legacy,
+            Era::Legacy => Era::Modern,
+        };
+        trace.events().find_map(|(at, event)| {
+            let EventKind::Received { frame, outcome: Outcome::Result { .. }, .. } = &event.kind else { return None };
+            trace.acts.get(event.act?.0 as usize).filter(|act| act.opens(other))?;
+            let mut result = frame.json()?.get_mut("result")?.take();
+            let info = match result.get_mut("_meta").and_then(|meta| meta.get_mut(SERVER_INFO_META)) {
+                Some(info) if other == Era::Modern => Some(info.take()),
+                _ => result.get_mut("serverInfo").map(Value::take),
+            };
+            let instructions = result.get("instructions").and_then(Value::as_str).map(str::to_owned);
+            Some(Greeting { at, instructions, server_info: info })
+        })
     }
 
     fn read_handshake(&mut self, trace: &Trace, acts: &Acts<'_>) {
@@ -321,6 +341,21 @@ mod tests {
         assert_eq!(surface.instructions.as_deref(), Some("new"));
         assert_eq!(surface.revisions, ["2026-07-28"]);
         assert_eq!(surface.server_info, Some(serde_json::json!({"name": "new"})));
+    }
+
+    #[test]
+    fn the_other_eras_handshake_is_read_from_whichever_session_answered_it() {
+        let greeting = |session: u16, variant: &str| {
+            let script = Script::new(Revision::V2026_07_28).act(session, "handshake", Role::Handshake, variant);
+            script.result(r#"{"instructions":"Hello.","serverInfo":{"name":"s"}}"#).read().other_era.unwrap()
+        };
+        for (session, variant) in [(0, "initialize"), (1, "initialize-other-era")] {
+            let greeting = greeting(session, variant);
+            assert_eq!(greeting.instructions.as_deref(), Some("Hello."));
+            assert_eq!(greeting.server_info, Some(serde_json::json!({"name": "s"})));
+        }
+        let own = legacy().act(0, "handshake", Role::Handshake, "initialize").result(r#"{"instructions":"Hello."}"#);
+        assert_eq!(own.read().other_era, None);
     }
 
     #[test]

@@ -61,6 +61,18 @@ pub fn visit(surface: &Surface, mut visit: impl FnMut(Text<'_>)) {
     if let Some(info) = &surface.server_info {
         entry("serverInfo", info, None, handshake, visit);
     }
+    // A client of the other era reads these; most servers say the same in both, and that was visited.
+    if let Some(greeting) = &surface.other_era {
+        if let Some(text) =
+            greeting.instructions.as_deref().filter(|text| surface.instructions.as_deref() != Some(text))
+        {
+            let part = "server instructions of the other era";
+            visit(Text { part, path: &[], tool: None, at: Some(greeting.at), kind: Kind::Prose, text });
+        }
+        if let Some(info) = greeting.server_info.as_ref().filter(|info| surface.server_info.as_ref() != Some(info)) {
+            entry("serverInfo of the other era", info, None, Some(greeting.at), visit);
+        }
+    }
     for tool in &surface.tools.entries {
         entry("tool", &tool.raw, Some(&tool.name), Some(tool.listed_in), visit);
     }
