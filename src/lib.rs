@@ -2,8 +2,10 @@
 
 pub mod app;
 pub mod check;
+pub mod ci;
 pub mod classify;
 pub mod cli;
+pub mod compare;
 pub mod config;
 pub mod demo;
 pub mod gate;

@@ -24,14 +24,16 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("plan", &["model", "check", "classify", "packs", "config", "probes"]),
     ("run", &["model", "text", "check", "classify", "packs", "config", "targets", "session", "probes", "plan"]),
     ("report", &["model", "text", "check", "classify", "packs", "config", "judge", "grade"]),
-    ("gate", &["model", "config", "report"]),
+    ("compare", &["model", "text", "classify", "report"]),
+    ("gate", &["model", "config", "report", "compare"]),
+    ("ci", &["model", "text", "config", "report", "compare", "gate"]),
     ("cli", &[]),
     ("demo", &["model"]),
     (
         "app",
         &[
             "model", "text", "check", "classify", "packs", "config", "targets", "session", "probes", "grade", "judge",
-            "plan", "run", "report", "gate", "cli", "demo",
+            "plan", "run", "report", "compare", "gate", "ci", "cli", "demo",
         ],
     ),
 ];

@@ -79,6 +79,7 @@ pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen
             exit_code: decision.code,
             reasons: decision.reasons.clone(),
         },
+        places: report::Places::default(),
     };
     let mut on_console = false;
     let mut lost = None;

@@ -1,5 +1,7 @@
 //! One file per command: straight-line wiring, and the only readers of the environment and the clock.
 
+mod baseline;
+mod ci;
 pub mod command_line;
 pub mod completions;
 mod conclude;
@@ -7,24 +9,32 @@ mod config_cmd;
 pub mod console;
 mod demo;
 pub mod describe;
+mod detect;
+mod diff;
 pub mod exit;
 pub mod explain;
 mod facts;
 mod failed;
+mod gate;
+mod init;
 mod judge;
 pub mod list_checks;
 pub mod man;
+mod matrix;
+mod merge;
 pub mod nearest;
 pub mod pages;
 mod progress;
+mod publish;
 mod run;
 mod signals;
+mod surface;
 
 use std::ffi::OsString;
 
 pub use exit::Exit;
 
-use crate::cli::{Command, ConfigCommand};
+use crate::cli::{BaselineCommand, CiCommand, Command, ConfigCommand};
 
 /// Reads the command line, hands it to the command's own file and says how the process ends.
 pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
@@ -35,6 +45,18 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>) -> Exit {
     match cli.command {
         Command::Run(args) => run::run(&args, cli.color),
         Command::Demo(args) => demo::demo(&args, cli.color),
+        Command::Diff(args) => diff::diff(&args),
+        Command::Surface(args) => surface::surface(&args),
+        Command::Ci(args) => match &args.command {
+            Some(CiCommand::Detect(args)) => detect::detect(args),
+            Some(CiCommand::Matrix(args)) => matrix::matrix(args),
+            None => ci::ci(&args, cli.color),
+        },
+        Command::Publish(args) => publish::publish(&args),
+        Command::Gate(args) => gate::gate_reports(&args),
+        Command::Baseline(BaselineCommand::Fetch(args)) => baseline::fetch(&args),
+        Command::Merge(args) => merge::merge(&args),
+        Command::Init(args) => init::init(&args),
         Command::ListChecks(args) => list_checks::list_checks(&args),
         Command::Explain(args) => explain::explain(&args),
         Command::Describe(args) if args.schema => describe::print(&crate::config::schema()),

@@ -5,7 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{
-    CheckArgs, GateArgs, HeaderLine, LimitArgs, ReportArgs, RunArgs, SandboxArgs, SettingArgs, TargetArgs, values::word,
+    CheckArgs, CompareArgs, GateArgs, HeaderLine, LimitArgs, ReportArgs, RunArgs, SandboxArgs, SettingArgs, TargetArgs,
+    values::word,
 };
 
 /// One setting from a flag: the flag as typed (`--fail-under`), the key's dotted path, the value.
@@ -56,6 +57,7 @@ impl SettingArgs {
         values.extend(self.target.values()?);
         values.extend(self.checks.values());
         values.extend(self.gate.values());
+        values.extend(self.compare.values());
         values.extend(self.report.values());
         values.extend(self.sandbox.values());
         values.extend(self.limits.values());
@@ -76,6 +78,9 @@ impl TargetArgs {
         values.extend(
             self.connect_timeout.map(|sec| from("--connect-timeout", "server.connect_timeout_sec", json!(sec))),
         );
+        if !self.pass_env.is_empty() {
+            values.push(from("--pass-env", "server.pass_env", json!(self.pass_env)));
+        }
         Ok(values)
     }
 
@@ -117,6 +122,10 @@ impl GateArgs {
             from("--fail-under", "output.fail_under", json!(word))
         }));
         values.extend(self.soft_fail.then(|| from("--soft-fail", "output.exit_policy.soft_fail", json!(true))));
+        if !self.fail_on.is_empty() {
+            let words: Vec<_> = self.fail_on.iter().map(word).collect();
+            values.push(from("--fail-on", "output.fail_on", json!(words)));
+        }
         values
     }
 
@@ -125,6 +134,21 @@ impl GateArgs {
         let gate = self.fail_under?;
         let (typed, letter) = (gate.typed_lower?, gate.letter?);
         Some(format!("--fail-under {typed} is read as {letter}"))
+    }
+}
+
+impl CompareArgs {
+    /// The settings of the comparison's flags.
+    pub fn values(&self) -> Vec<FromFlag> {
+        let path = |flag, key, path: &Option<std::path::PathBuf>| {
+            path.as_deref().map(|path| from(flag, key, path_value(path)))
+        };
+        let mut values = Vec::new();
+        values.extend(path("--baseline", "output.baseline", &self.baseline));
+        values.extend(path("--write-baseline", "output.write_baseline", &self.write_baseline));
+        values.extend(path("--surface", "output.surface", &self.surface));
+        values.extend(path("--write-surface", "output.write_surface", &self.write_surface));
+        values
     }
 }
 

@@ -4,14 +4,22 @@ use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 
+mod ci;
 pub mod flags;
 mod settings;
 mod values;
 
-pub use settings::{
-    CheckArgs, GateArgs, LimitArgs, ReportArgs, RunArgs, SandboxArgs, SettingArgs, SourceArgs, TargetArgs,
+pub use ci::{
+    BaselineCommand, BaselineFetchArgs, CiArgs, CiCommand, CiDetectArgs, CiMatrixArgs, DiffArgs, GateCommandArgs,
+    InitArgs, MergeArgs, PublishArgs, PublishCommandArgs, SurfaceArgs,
 };
-pub use values::{ColorWhen, CommandLine, FormatWord, Gate, HeaderLine, VerbosityWord};
+pub use settings::{
+    CheckArgs, CompareArgs, GateArgs, LimitArgs, ReportArgs, RunArgs, SandboxArgs, SettingArgs, SourceArgs, TargetArgs,
+};
+pub use values::{
+    CiWord, ColorWhen, CommandLine, CommentWhen, FailOnWord, FormatWord, Gate, HeaderLine, SarifWhere, Shard,
+    VerbosityWord,
+};
 
 /// Everything the user typed.
 #[derive(Debug, Clone, Parser)]
@@ -41,6 +49,7 @@ pub struct Cli {
 
 /// The commands.
 #[derive(Debug, Clone, Subcommand)]
+#[expect(clippy::large_enum_variant, reason = "one value per process, moved once")]
 pub enum Command {
     /// Grade the configured servers and print the report
     ///
@@ -52,6 +61,33 @@ pub enum Command {
     /// Needs nothing installed. The honest server passes; the broken one shows what failures and their evidence
     /// look like.
     Demo(DemoArgs),
+    /// Compare two JSON reports: regressions, improvements and drift of the tool surface
+    ///
+    /// Starts nothing. Exits 1 on a regression and on a breaking or notable drift.
+    Diff(DiffArgs),
+    /// Write down what the servers offer, without grading them
+    ///
+    /// The snapshot is sorted, holds the texts and is made to be committed and reviewed; `run --surface FILE` compares
+    /// with it.
+    Surface(SurfaceArgs),
+    /// Do the whole job of a CI run: grade, compare, write every report, publish
+    ///
+    /// Detects the platform, fetches the baseline, runs with the ci profile and publishes what platform, event and
+    /// token allow. What could not be published is said in one line each and changes no exit code.
+    Ci(CiArgs),
+    /// Publish reports that are on disk
+    ///
+    /// The reports are untrusted: of a fork's run, for example. Nothing is graded.
+    Publish(PublishCommandArgs),
+    /// Decide the exit code over reports that are on disk
+    Gate(GateCommandArgs),
+    /// Get the baseline of a CI run
+    #[command(subcommand)]
+    Baseline(BaselineCommand),
+    /// Put the reports of several shards into one
+    Merge(MergeArgs),
+    /// Print a CI job to start from
+    Init(InitArgs),
     /// List every check with its pack, weight and scope
     ListChecks(ListChecksArgs),
     /// Explain one check: what it measures, its probes, rules, settings and limits

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::values::{CommandLine, FormatWord, Gate, VerbosityWord};
+use super::values::{CommandLine, FailOnWord, FormatWord, Gate, Shard, VerbosityWord};
 
 /// `run`.
 #[derive(Debug, Clone, Args)]
@@ -15,6 +15,11 @@ pub struct RunArgs {
     /// Write everything that was seen to this file, for `sealmark judge`
     #[arg(long, value_name = "FILE", help_heading = "Report")]
     pub record: Option<PathBuf>,
+    /// Grade one share of the configured servers: the Ith of N, from 1
+    ///
+    /// Every server is in exactly one share, and the shares do not depend on the machine.
+    #[arg(long, value_name = "I/N", help_heading = "Configuration", conflicts_with = "argv")]
+    pub shard: Option<Shard>,
     /// The server's program and arguments, after `--`
     ///
     /// The same as --start, but already split into words.
@@ -37,6 +42,9 @@ pub struct SettingArgs {
     /// The gate.
     #[command(flatten)]
     pub gate: GateArgs,
+    /// The comparison.
+    #[command(flatten)]
+    pub compare: CompareArgs,
     /// The report.
     #[command(flatten)]
     pub report: ReportArgs,
@@ -100,6 +108,13 @@ pub struct TargetArgs {
     /// [default: 60]
     #[arg(long, value_name = "SECONDS", value_parser = seconds())]
     pub connect_timeout: Option<u64>,
+    /// Give this variable to a server that --start launches for --url although it can publish in your name; repeat for
+    /// several
+    ///
+    /// CI systems put such tokens into every job (GITHUB_TOKEN, CI_JOB_TOKEN); they are withheld, and the report says
+    /// which are given back.
+    #[arg(long, value_name = "NAME")]
+    pub pass_env: Vec<String>,
 }
 
 /// Which checks.
@@ -123,6 +138,34 @@ pub struct GateArgs {
     /// Warn about a grade below the gate and exit 0; exit codes 2, 3 and 4 stay
     #[arg(long)]
     pub soft_fail: bool,
+    /// What exits 1; repeat or separate with commas for several [default: any]
+    ///
+    /// `any`: a grade below the gate, and a regression against --baseline. `regressions`: a regression alone. `drift`:
+    /// a breaking or notable change of what the server offers. `regressions` and `drift` need --baseline, `drift` can
+    /// do with --surface.
+    #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
+    pub fail_on: Vec<FailOnWord>,
+}
+
+/// What the results are compared with.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Comparison")]
+pub struct CompareArgs {
+    /// An earlier JSON report: say what got worse, what got better and what the server offers differently
+    ///
+    /// `sealmark ci` and `sealmark publish` take `auto` as well, their default: the report that the default branch
+    /// left behind; and `off`.
+    #[arg(long, value_name = "FILE")]
+    pub baseline: Option<PathBuf>,
+    /// Save this run's JSON report for a later --baseline; not written when the run regressed
+    #[arg(long, value_name = "FILE")]
+    pub write_baseline: Option<PathBuf>,
+    /// A committed snapshot of what the servers offer: show what changed, text by text
+    #[arg(long, value_name = "FILE")]
+    pub surface: Option<PathBuf>,
+    /// Write such a snapshot
+    #[arg(long, value_name = "FILE")]
+    pub write_surface: Option<PathBuf>,
 }
 
 /// The report.

@@ -29,6 +29,10 @@ pub enum FormatWord {
     Junit,
     /// SARIF 2.1.0
     Sarif,
+    /// GitLab Code Quality JSON
+    Codequality,
+    /// GitLab SAST report JSON
+    Sast,
     /// The short view for a CI log
     Summary,
     /// An SVG badge for one server
@@ -46,6 +50,75 @@ pub enum VerbosityWord {
     Normal,
     /// Every line of evidence and every argument
     Verbose,
+}
+
+/// What decides exit code 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum FailOnWord {
+    /// The gate, and regressions
+    Any,
+    /// Regressions alone
+    Regressions,
+    /// Breaking and notable changes of the tool surface
+    Drift,
+}
+
+/// When a comment is written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum CommentWhen {
+    /// On every pull or merge request that the token may comment on
+    #[default]
+    Auto,
+    /// The same, and a request that cannot be commented on is a warning instead of a line in the log
+    Always,
+    /// Only when something is worse or different, or an earlier comment is there to be updated
+    OnChange,
+    /// Never
+    Off,
+}
+
+/// What becomes of SARIF.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum SarifWhere {
+    /// Write the file; an upload step or `upload` does the rest
+    #[default]
+    File,
+    /// Write it and send it to code scanning
+    Upload,
+    /// Neither
+    Off,
+}
+
+/// A CI platform that has files of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum CiWord {
+    /// GitHub Actions
+    Github,
+    /// GitLab CI/CD
+    Gitlab,
+}
+
+/// One share of several: the `index`th of `count`, from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    /// From 1 to `count`.
+    pub index: u32,
+    /// At least 1, at most 1000.
+    pub count: u32,
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parts = text.split_once('/').and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        match parts {
+            Some((index, count)) if (1..=1000).contains(&count) && (1..=count).contains(&index) => {
+                Ok(Self { index, count })
+            }
+            _ => Err("expected I/N with 1 ≤ I ≤ N ≤ 1000, such as 2/5".to_owned()),
+        }
+    }
 }
 
 /// The word a value enum is written with.

@@ -19,6 +19,8 @@ pub(crate) enum Kind {
     Texts,
     /// A list of texts that are regular expressions.
     Patterns,
+    /// A list of these words; a single one is a list of one.
+    Choices(&'static [&'static str]),
     /// A list of report formats; a single one is a list of one.
     Formats,
     /// A list of pack ids of this build.
@@ -197,6 +199,21 @@ pub(crate) const ROWS: &[Row] = &[
         "Exit 1 when a graded pack is below this letter; `none` switches the gate off",
     ),
     row(
+        "output.fail_on",
+        Kind::Choices(&["any", "regressions", "drift"]),
+        Fallback::Texts(&["any"]),
+        "What exits 1: `any` is the gate and regressions, `regressions` a regression alone, `drift` a changed tool surface",
+    ),
+    row("output.baseline", Kind::Path, Fallback::None, "An earlier JSON report to compare with"),
+    row("output.write_baseline", Kind::Path, Fallback::None, "Save the JSON report here unless the run regressed"),
+    row(
+        "output.surface",
+        Kind::Path,
+        Fallback::None,
+        "A committed snapshot of what the servers offer, to compare with",
+    ),
+    row("output.write_surface", Kind::Path, Fallback::None, "Write such a snapshot here"),
+    row(
         "output.exit_policy.soft_fail",
         Kind::Bool,
         Fallback::Bool(false),
@@ -253,6 +270,13 @@ pub(crate) const SERVER_ROWS: &[Row] = &[
     )
     .no_profile(),
     row(
+        "pass_env",
+        Kind::Texts,
+        Fallback::Texts(&[]),
+        "Variables with publishing tokens that a server launched for `url` gets all the same",
+    )
+    .no_profile(),
+    row(
         "connect_timeout_sec",
         seconds(3600),
         Fallback::Integer(60),
@@ -282,6 +306,7 @@ impl Kind {
             Self::Integer { min, max, unit: "" } => format!("a whole number from {min} to {max}"),
             Self::Integer { min, max, unit } => format!("a whole number of {unit} from {min} to {max}"),
             Self::Choice(words) => one_of(words),
+            Self::Choices(words) => format!("a list of {}", one_of(words)),
             Self::Letter => "A, B, C, D, F or none".to_owned(),
             Self::Texts => "a list of texts".to_owned(),
             Self::Patterns => "a list of regular expressions".to_owned(),
@@ -293,7 +318,7 @@ impl Kind {
 
     /// Whether its values are lists.
     pub fn is_list(self) -> bool {
-        matches!(self, Self::Texts | Self::Patterns | Self::Formats | Self::Packs | Self::Files)
+        matches!(self, Self::Texts | Self::Patterns | Self::Choices(_) | Self::Formats | Self::Packs | Self::Files)
     }
 }
 

@@ -29,10 +29,6 @@ const PLANNED: &[&str] = &[
     "exec",
     "active",
     "yes",
-    "ci",
-    "output.fail_on",
-    "output.baseline",
-    "output.write_baseline",
 ];
 
 /// Keys of old files that nothing reads.
@@ -98,7 +94,6 @@ mod tests {
     #[test]
     fn a_planned_key_is_told_from_an_unknown_one() {
         assert_eq!(reserved("upstream.kind"), Some(Reserved::Planned));
-        assert_eq!(reserved("output.fail_on"), Some(Reserved::Planned));
         assert_eq!(reserved("retries.call"), Some(Reserved::Ignored));
         assert_eq!(reserved("retries.other"), None);
         assert_eq!(reserved("concurrency.packs"), Some(Reserved::Ignored));

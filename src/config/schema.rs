@@ -73,6 +73,7 @@ fn leaf(key: &Key, registry: &Registry) -> Value {
         Kind::Letter => json!({ "enum": words(&["A", "B", "C", "D", "F", "none", "a", "b", "c", "d", "f"]) }),
         Kind::Texts => list(json!({ "type": ["string", "number", "boolean"] })),
         Kind::Patterns => list(json!({ "type": "string", "minLength": 1 })),
+        Kind::Choices(choices) => list(json!({ "enum": choices })),
         Kind::Formats => list(json!({ "enum": FORMATS })),
         Kind::Packs => {
             let mut schema = list(json!({ "enum": registry.pack_ids() }));

@@ -161,7 +161,17 @@ impl<'p> Part<'p> {
         let named = self.one_place(command, url)?;
         let args: Vec<String> = self.setting("args").map(|setting| texts(&setting.value)).unwrap_or_default();
         let mut origins = BTreeMap::new();
-        for key in ["command", "args", "url", "files", "cwd", "rootless", "connect_timeout_sec", "start_timeout_sec"] {
+        for key in [
+            "command",
+            "args",
+            "url",
+            "files",
+            "cwd",
+            "rootless",
+            "pass_env",
+            "connect_timeout_sec",
+            "start_timeout_sec",
+        ] {
             if let Some(setting) = self.setting(key) {
                 origins.insert(key.to_owned(), setting.origin.to_string());
             }
@@ -211,6 +221,11 @@ impl<'p> Part<'p> {
             headers,
             files,
             cwd_project: self.text("cwd") == Some("project"),
+            pass_env: self
+                .setting("pass_env")
+                .and_then(|setting| setting.value.as_array())
+                .map(|names| names.iter().filter_map(|name| name.as_str().map(str::to_owned)).collect())
+                .unwrap_or_default(),
             rootless: self.setting("rootless").is_some_and(|setting| setting.value == Value::Bool(true)),
             connect_timeout: self.seconds("connect_timeout_sec"),
             start_timeout: self.seconds("start_timeout_sec"),

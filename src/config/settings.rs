@@ -65,6 +65,8 @@ pub struct ServerSettings {
     pub cwd_project: bool,
     /// `server.rootless`.
     pub rootless: bool,
+    /// `server.pass_env`: variables that can publish in the user's name and are given to a launched server all the same.
+    pub pass_env: Vec<String>,
     /// How long `initialize` and `tools/list` may take, start included (`server.connect_timeout_sec`, default 60 s).
     pub connect_timeout: Duration,
     /// How long the URL may take to answer after a start (`server.start_timeout_sec`, default 60 s).
@@ -134,6 +136,10 @@ pub enum Format {
     Junit,
     /// SARIF 2.1.0.
     Sarif,
+    /// GitLab Code Quality.
+    Codequality,
+    /// GitLab SAST report.
+    Sast,
     /// A flat SVG badge.
     Badge,
     /// A shields.io endpoint document.
@@ -142,8 +148,18 @@ pub enum Format {
 
 impl Format {
     /// Every format, in the order they are listed to users.
-    pub const ALL: [Self; 8] =
-        [Self::Text, Self::Json, Self::Markdown, Self::Junit, Self::Sarif, Self::Summary, Self::Badge, Self::Shields];
+    pub const ALL: [Self; 10] = [
+        Self::Text,
+        Self::Json,
+        Self::Markdown,
+        Self::Junit,
+        Self::Sarif,
+        Self::Codequality,
+        Self::Sast,
+        Self::Summary,
+        Self::Badge,
+        Self::Shields,
+    ];
 
     /// The word on the command line and in the configuration.
     pub const fn as_str(self) -> &'static str {
@@ -154,6 +170,8 @@ impl Format {
             Self::Summary => "summary",
             Self::Junit => "junit",
             Self::Sarif => "sarif",
+            Self::Codequality => "codequality",
+            Self::Sast => "sast",
             Self::Badge => "badge",
             Self::Shields => "shields",
         }
@@ -168,6 +186,8 @@ impl Format {
             Self::Summary => "sealmark-report.summary.txt",
             Self::Junit => "sealmark-report.junit.xml",
             Self::Sarif => "sealmark-report.sarif",
+            Self::Codequality => "sealmark-report.codequality.json",
+            Self::Sast => "sealmark-report.sast.json",
             Self::Badge => "sealmark-report.badge.svg",
             Self::Shields => "sealmark-report.shields.json",
         }
@@ -209,6 +229,35 @@ pub struct OutputSettings {
     pub inconclusive_fails: bool,
     /// `output.exit_policy.critical_fail`: the exit code of a critical fail, 0 for none.
     pub critical_fail: u8,
+    /// `output.fail_on`: what exits 1.
+    pub fail_on: FailOn,
+    /// `--baseline`: an earlier report to compare with.
+    pub baseline: Option<PathBuf>,
+    /// `--write-baseline`.
+    pub write_baseline: Option<PathBuf>,
+    /// `--surface`: a committed snapshot to compare with.
+    pub surface: Option<PathBuf>,
+    /// `--write-surface`.
+    pub write_surface: Option<PathBuf>,
+}
+
+/// What exits 1 (`output.fail_on`). `any`, the default, is the gate and regressions.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct FailOn {
+    /// A grade below `fail_under`, and an inconclusive pack where that counts as failing.
+    pub gate: bool,
+    /// A regression against the baseline.
+    pub regressions: bool,
+    /// A breaking or notable change of the tool surface.
+    pub drift: bool,
+    /// Whether the setting was made by the user: `regressions` and `drift` then need something to compare with.
+    pub asked: bool,
+}
+
+impl Default for FailOn {
+    fn default() -> Self {
+        Self { gate: true, regressions: true, drift: false, asked: false }
+    }
 }
 
 /// Whether the run is the published methodology.

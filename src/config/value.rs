@@ -14,8 +14,8 @@ use super::{
 };
 
 /// The words of formats, in the order they are listed to users.
-pub(crate) const FORMATS: [&str; 8] = {
-    let mut words = [""; 8];
+pub(crate) const FORMATS: [&str; Format::ALL.len()] = {
+    let mut words = [""; Format::ALL.len()];
     let mut index = 0;
     while index < Format::ALL.len() {
         words[index] = Format::ALL[index].as_str();
@@ -99,6 +99,11 @@ pub(crate) fn read(kind: Kind, node: &Node, registry: &Registry, notes: &mut Vec
                 .map_err(|why| Mismatch::new(node.line, format!("{:?} is no regular expression: {why}", cut(text))))?;
             Ok(json!(text))
         }),
+        Kind::Choices(words) => each(node, expected, |node| {
+            let word = text(node).ok_or_else(|| item(node, &one_of(words)))?;
+            if words.contains(&word) { Ok(json!(word)) } else { Err(unknown("value", word, node.line, words)) }
+        })
+        .map(without_repeats),
         Kind::Formats => each(node, expected, |node| {
             let word = text(node).ok_or_else(|| item(node, &one_of(&FORMATS)))?;
             if FORMATS.contains(&word) { Ok(json!(word)) } else { Err(unknown("format", word, node.line, &FORMATS)) }

@@ -2,17 +2,20 @@
 
 pub mod badge;
 pub mod build;
+mod codequality;
 mod grade_line;
 mod json;
 mod junit;
 mod layout;
 mod markdown;
 mod options;
+pub mod places;
 pub mod result;
 #[cfg(test)]
 mod sample;
 mod sarif;
 mod sarif_rules;
+mod sast;
 mod schema;
 mod shields;
 mod summary;
@@ -25,6 +28,7 @@ use crate::{config::settings::Format, text::terminal};
 
 pub use grade_line::grade_line;
 pub use options::{GateFacts, RenderOptions, ReportError};
+pub use places::{Place, Places};
 pub use result::RunResult;
 pub use schema::schema;
 pub use template::check_template;
@@ -41,6 +45,8 @@ pub fn render(format: Format, runs: &[RunResult], options: &RenderOptions) -> Re
         (Format::Json, _) => return json::render(runs),
         (Format::Junit, _) => return junit::render(runs),
         (Format::Sarif, _) => return sarif::render(runs, options),
+        (Format::Codequality, _) => return codequality::render(runs, options),
+        (Format::Sast, _) => return sast::render(runs, options),
         (Format::Badge, _) => return badge::render(runs),
         (Format::Shields, _) => return shields::render(runs),
     };

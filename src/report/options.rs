@@ -1,5 +1,6 @@
 //! What a renderer is told besides the runs, and what it can refuse.
 
+use super::places::Places;
 use crate::config::settings::{Format, Verbosity};
 
 /// How a report is rendered.
@@ -15,11 +16,20 @@ pub struct RenderOptions {
     pub template: Option<(String, String)>,
     /// The gate and what came of it.
     pub gate: GateFacts,
+    /// Lines of the sources that SARIF, Code Quality and SAST point at.
+    pub places: Places,
 }
 
 impl Default for RenderOptions {
     fn default() -> Self {
-        Self { verbosity: Verbosity::Normal, width: 100, color: false, template: None, gate: GateFacts::default() }
+        Self {
+            verbosity: Verbosity::Normal,
+            width: 100,
+            color: false,
+            template: None,
+            gate: GateFacts::default(),
+            places: Places::default(),
+        }
     }
 }
 

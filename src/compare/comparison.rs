@@ -1,0 +1,123 @@
+//! What a comparison found: data that lines, documents, comments and the gate are made from.
+
+use std::collections::BTreeMap;
+
+use serde::Serialize;
+
+/// A comparison of one invocation's servers with a baseline. Every string may hold a server's words, unescaped.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Comparison {
+    /// The servers of the later side, in its order.
+    pub servers: Vec<ServerComparison>,
+    /// What concerns no single server, each a sentence: a server of the baseline that was not graded now.
+    pub notes: Vec<String>,
+}
+
+/// One server against itself, matched by name.
+#[derive(Debug, Clone, PartialEq, Default, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ServerComparison {
+    /// The server's name.
+    pub name: String,
+    /// Pack id → letter in the baseline, `None` where the pack was not graded; `None` as a whole when the baseline does
+    /// not hold the server.
+    pub before: Option<BTreeMap<String, Option<char>>>,
+    /// What got worse, in the order of packs and checks.
+    pub regressions: Vec<Change>,
+    /// What got better.
+    pub improvements: Vec<Change>,
+    /// What cannot be ranked or limits the comparison (another configuration or methodology), each a sentence.
+    pub notes: Vec<String>,
+    /// What the server offers differently, breaking first.
+    pub drift: Vec<Drift>,
+}
+
+/// A pack's letter or a check's verdict that changed its rank.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Change {
+    /// The pack.
+    pub pack: String,
+    /// The check, when it is about one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+    /// The earlier letter or verdict, or `not graded`.
+    pub before: String,
+    /// The later one.
+    pub after: String,
+}
+
+/// How much a change of the surface matters to the agents that use the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum DriftLevel {
+    /// A call or a reply that was valid can be refused now.
+    Breaking,
+    /// What a model reads or may do changed.
+    Notable,
+    /// Nobody has to act.
+    Info,
+}
+
+/// The kind of thing that changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Offer {
+    /// The server itself: instructions, capabilities, protocol revisions, version.
+    Server,
+    /// A tool.
+    Tool,
+    /// A prompt.
+    Prompt,
+    /// A resource.
+    Resource,
+    /// A resource template.
+    ResourceTemplate,
+}
+
+/// One change of the surface.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Drift {
+    /// How much it matters.
+    pub level: DriftLevel,
+    /// What kind of thing changed.
+    pub offer: Offer,
+    /// Its name or URI; empty for the server itself.
+    pub name: String,
+    /// A stable word for the change, for programs (`tool-removed`, `parameter-required`, `description-changed`).
+    pub kind: &'static str,
+    /// The change in a sentence fragment without texts of the server other than names
+    /// (`parameter path: type string → integer`).
+    pub detail: String,
+    /// The text before and after, where both sides kept it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub text: Option<TextChange>,
+}
+
+/// A text that changed, whole.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct TextChange {
+    /// The earlier text.
+    pub before: String,
+    /// The later one.
+    pub after: String,
+}
+
+impl Comparison {
+    /// Whether anything got worse.
+    pub fn regressed(&self) -> bool {
+        self.servers.iter().any(|server| !server.regressions.is_empty())
+    }
+
+    /// Whether a surface changed in a way that somebody should look at.
+    pub fn drifted(&self) -> bool {
+        self.servers.iter().flat_map(|server| &server.drift).any(|drift| drift.level < DriftLevel::Info)
+    }
+
+    /// The comparison of a server.
+    pub fn server(&self, name: &str) -> Option<&ServerComparison> {
+        self.servers.iter().find(|server| server.name == name)
+    }
+}

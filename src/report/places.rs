@@ -1,0 +1,23 @@
+//! Where in the checked-out sources a maintainer can act on a finding.
+
+use std::collections::BTreeMap;
+
+/// A line of a file of the repository.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Place {
+    /// Relative to the repository's root, with `/`.
+    pub path: String,
+    /// From 1.
+    pub line: u32,
+}
+
+/// The lines that register tools: server and tool → line. Empty when no sources were looked at.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Places(pub BTreeMap<(String, String), Place>);
+
+impl Places {
+    /// The line that registers a tool, when it was found.
+    pub fn of(&self, server: &str, tool: &str) -> Option<&Place> {
+        self.0.get(&(server.to_owned(), tool.to_owned()))
+    }
+}
