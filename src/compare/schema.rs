@@ -295,6 +295,10 @@ impl<'s> Comparison<'s, '_> {
                 },
             }
         }
+        for (at, new) in news.iter().enumerate().filter(|(at, _)| fresh[*at]).collect::<Vec<_>>() {
+            // The same one may be written twice.
+            fresh[at] = !olds.iter().any(|old| self.silently(|this| this.pair(old, new)).is_empty());
+        }
         if fresh.contains(&true) || (wider && !changed) {
             self.report(Class::Accepts, What::Other("alternatives".to_owned()));
         }
@@ -341,12 +345,16 @@ impl<'s> Comparison<'s, '_> {
                     self.silently(|this| this.schemas(old, new)).is_empty()
                 }
                 (Some(Value::Array(olds)), Some(Value::Array(news))) if word.ends_with("Of") => {
-                    let mut left: Vec<&Value> = news.iter().collect();
-                    olds.len() == news.len()
-                        && olds.iter().all(|old| {
-                            let equal = |new: &&Value| self.silently(|this| this.schemas(old, new)).is_empty();
-                            left.iter().position(equal).map(|at| left.swap_remove(at)).is_some()
-                        })
+                    let mut left: Vec<&'s Value> = news.iter().collect();
+                    let (olds, mut equal): (&'s Vec<Value>, bool) = (olds, olds.len() == news.len());
+                    for old in olds {
+                        let found = left.iter().position(|new| {
+                            let new: &'s Value = new;
+                            equal && self.silently(|this| this.schemas(old, new)).is_empty()
+                        });
+                        equal = found.map(|at| left.swap_remove(at)).is_some();
+                    }
+                    equal
                 }
                 (Some(old), Some(new)) => {
                     (self.one_meaning || !has_reference(word, old)) && identical(old, new, self.budget)

@@ -16,7 +16,7 @@ use crate::{
 };
 
 /// Instances that are tried for one pair.
-const TRIES: usize = 3_000;
+const TRIES: usize = 2_000;
 
 /// Decisions of a generator: numbers that proptest shrinks, then zeros.
 struct Tape<'t>(std::slice::Iter<'t, u16>);
@@ -408,7 +408,7 @@ fn respelled(value: &Value, key: &str, dice: &mut Dice) -> Value {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 2, ..ProptestConfig::default() })]
 
     #[test]
     fn identical_schemas_never_drift((old, _, seed) in pairs()) {
