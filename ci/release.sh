@@ -5,9 +5,9 @@
 #   ci/release.sh build     builds $TARGET into dist/ and tries it
 #   ci/release.sh draft     commits the hashes of dist/ to a branch, drafts the release, gets its files back into draft/
 #   ci/release.sh publish   brings $COMMIT to the default branch, publishes the draft, moves the action's tag
-set -euo pipefail
 # The variables in capitals come from the workflow.
 # shellcheck disable=SC2153
+set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 
 REPOSITORY=${GITHUB_REPOSITORY:-sealmark/action}
