@@ -1,6 +1,8 @@
 //! CI platforms: what is detected, what is written for them, what is published.
 
+pub mod archive;
 mod context;
+pub mod github;
 pub mod http;
 mod notice;
 mod publication;
