@@ -3,6 +3,7 @@
 pub mod archive;
 mod context;
 pub mod github;
+pub mod gitlab;
 pub mod http;
 mod notice;
 mod publication;
