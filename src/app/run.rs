@@ -21,8 +21,8 @@ use super::{
     signals::{self, Signals},
 };
 use crate::{
-    cli::{ColorWhen, RunArgs},
-    config::{self, ConfigError, Resolved, Settings},
+    cli::{ColorWhen, RunArgs, Shard},
+    config::{self, ConfigError, Resolved, Settings, settings::Format},
     model::{Surface, Trace},
     plan,
     report::{RunResult, build},
@@ -50,8 +50,30 @@ pub fn run(args: &RunArgs, color: ColorWhen) -> Exit {
     };
     let resolved = config::resolve(&request).and_then(|resolved| resolved.require_servers().map(|()| resolved));
     match resolved {
-        Ok(resolved) => grade(&resolved, args.record.as_deref(), color),
+        Ok(mut resolved) => {
+            if let Some(shard) = args.shard {
+                take_share(&mut resolved.settings, shard);
+            }
+            grade(&resolved, args.record.as_deref(), color)
+        }
         Err(error) => config_cmd::mistake(&error),
+    }
+}
+
+/// Leaves one share of the servers. An empty share is no mistake (there may be more jobs than servers) and no run that
+/// graded nothing: it ends well, with a report without servers, and `merge` makes sure that somebody graded something.
+pub(super) fn take_share(settings: &mut Settings, shard: Shard) {
+    let names: Vec<&str> = settings.servers.iter().map(|server| server.name.as_str()).collect();
+    let (of, taken) = (names.len(), plan::share(&names, shard.index, shard.count));
+    let servers = taken.iter().map(|at| settings.servers[*at].clone()).collect();
+    settings.servers = servers;
+    if taken.is_empty() {
+        // They show one server.
+        settings.output.formats.retain(|format| !matches!(format, Format::Badge | Format::Shields));
+        console::line(&format!(
+            "note: share {}/{} of {of} servers is empty: nothing is graded here",
+            shard.index, shard.count
+        ));
     }
 }
 

@@ -3,6 +3,7 @@
 pub mod badge;
 pub mod build;
 mod codequality;
+mod findings;
 mod grade_line;
 mod json;
 mod junit;
@@ -12,7 +13,7 @@ mod options;
 pub mod places;
 pub mod result;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 mod sarif;
 mod sarif_rules;
 mod sast;
@@ -22,7 +23,7 @@ mod summary;
 mod surface;
 mod template;
 mod text;
-mod wording;
+pub mod wording;
 
 use crate::{config::settings::Format, text::terminal};
 
