@@ -151,8 +151,8 @@ run() {
 
     report=$(absolute "$(written report)")
     sarif=$(absolute "$(written sarif)")
-    # On a line of its own, whatever the program did to the file before.
-    printf '\n' >> "$GITHUB_OUTPUT"
+    # On a line of its own, even when the program was ended while it wrote.
+    if [[ -n $(tail -c 1 "$GITHUB_OUTPUT") ]]; then printf '\n' >> "$GITHUB_OUTPUT"; fi
     output exit-code "$code"
     if [[ -n $report ]]; then output report "$report"; fi
     if [[ -n $sarif ]]; then output sarif "$sarif"; fi
