@@ -12,7 +12,7 @@ mod options;
 pub mod places;
 pub mod result;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 mod sarif;
 mod sarif_rules;
 mod sast;
