@@ -12,7 +12,7 @@ mod options;
 pub mod places;
 pub mod result;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 mod sarif;
 mod sarif_rules;
 mod sast;
@@ -27,6 +27,7 @@ mod wording;
 use crate::{config::settings::Format, text::terminal};
 
 pub use grade_line::grade_line;
+pub use json::bytes as json_bytes;
 pub use options::{GateFacts, RenderOptions, ReportError};
 pub use places::{Place, Places};
 pub use result::RunResult;
