@@ -22,7 +22,7 @@ const KEPT: Duration = Duration::from_secs(2);
 /// The pause before the first repetition; it doubles.
 const PAUSE: Duration = Duration::from_secs(1);
 
-/// A client for everything but GitHub's API. Honours the proxy variables of the environment, except for this machine's own
+/// A client for everything; octocrab is put on top of it for GitHub's API. Honours the proxy variables of the environment, except for this machine's own
 /// addresses; trusts the system's certificates and, when there is one, a private CA.
 #[derive(Debug, Clone)]
 pub struct Http {
@@ -82,7 +82,8 @@ impl Http {
         Ok(self.get(url).limit(limit).send().await?.body)
     }
 
-    fn client(&self, url: &Url) -> Result<&Client, HttpError> {
+    /// The client that reaches an address, for a library with calls of its own: it follows no redirect.
+    pub(super) fn client(&self, url: &Url) -> Result<&Client, HttpError> {
         let (secure, own) = (url.scheme() == "https", loopback(url));
         let slot = &self.clients[usize::from(secure)][usize::from(own)];
         if let Some(client) = slot.get() {
@@ -107,6 +108,18 @@ impl Http {
         let client = builder.build().map_err(|error| HttpError::of(&error, url))?;
         Ok(slot.get_or_init(|| client))
     }
+}
+
+/// Why a call of such a library failed, from any error of its chain.
+pub(super) fn fault(error: &(dyn std::error::Error + 'static), url: &Url) -> HttpError {
+    let mut cause = Some(error);
+    while let Some(error) = cause {
+        if let Some(error) = error.downcast_ref::<reqwest::Error>() {
+            return HttpError::of(error, url);
+        }
+        cause = error.source();
+    }
+    HttpError::Broken { host: error::origin(url), why: error.to_string() }
 }
 
 /// Whether an address is this machine's own: no proxy can reach that.

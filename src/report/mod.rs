@@ -32,6 +32,7 @@ pub use options::{GateFacts, RenderOptions, ReportError};
 pub use places::{Place, Places};
 pub use result::RunResult;
 pub use schema::schema;
+pub use surface::{ServerSurface, canonical, text_facts};
 pub use template::check_template;
 
 /// Renders one or several runs. Pure: the same runs and options give the same bytes.
