@@ -2,6 +2,8 @@
 
 mod context;
 mod notice;
+pub mod page;
+pub mod places;
 mod publication;
 
 pub use context::{Capabilities, Capability, Context, Event, Platform, PullRequest};
