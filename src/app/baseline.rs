@@ -12,8 +12,7 @@ pub fn fetch(args: &BaselineFetchArgs) -> Exit {
     let context = detect::context();
     let fetched = match publication::runtime() {
         Ok(runtime) => {
-            let fetched =
-                runtime.block_on(publication::baseline(&context, &artifact, args.baseline_job.as_deref()));
+            let fetched = runtime.block_on(publication::baseline(&context, &artifact, args.baseline_job.as_deref()));
             runtime.shutdown_background();
             fetched
         }

@@ -1,6 +1,9 @@
 //! Results → report files, console and exit code: the same end for `run`, `demo` and `judge`.
 
-use std::{io::IsTerminal, path::Path};
+use std::{
+    io::IsTerminal,
+    path::{Path, PathBuf},
+};
 
 use super::{
     Exit,
@@ -8,6 +11,7 @@ use super::{
     console,
 };
 use crate::{
+    ci,
     cli::ColorWhen,
     compare::{self, Comparison},
     config::{
@@ -15,7 +19,11 @@ use crate::{
         settings::{Format, OutputSettings},
     },
     gate,
-    report::{self, RenderOptions, RunResult, result::Status},
+    model::Verdict,
+    report::{
+        self, GateFacts, Places, RenderOptions, RunResult,
+        result::{CheckResult, Status},
+    },
     text::{excerpt, terminal},
 };
 
@@ -166,6 +174,26 @@ fn reports(
         }
     }
     lost
+}
+
+/// The lines of the checked-out sources that register the tools, for formats that point at lines.
+fn places(runs: &[RunResult], output: &OutputSettings) -> Places {
+    let points = |format: &Format| matches!(format, Format::Sarif | Format::Codequality | Format::Sast);
+    let named = |run: &RunResult| run.packs.0.iter().any(|(_, pack)| pack.checks.iter().any(finds));
+    if !output.formats.iter().any(points) || !runs.iter().any(named) {
+        return Places::default();
+    }
+    let Ok(here) = std::env::current_dir() else { return Places::default() };
+    let root = here.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(&here);
+    let tools = |run: &RunResult| {
+        let name = run.name.clone();
+        run.server.surface.tools.iter().map(move |tool| (name.clone(), tool.name.clone())).collect::<Vec<_>>()
+    };
+    ci::places::find(root, &runs.iter().flat_map(tools).collect::<Vec<_>>())
+}
+
+fn finds(check: &CheckResult) -> bool {
+    matches!(check.verdict, Verdict::Fail | Verdict::Part)
 }
 
 /// The grades of a run on one line, with its name among several.

@@ -21,6 +21,9 @@ use crate::{
 /// The artifact and the directory of its report, unless something else is said.
 pub(super) const ARTIFACT: &str = "sealmark-report";
 
+/// The grades as variables of later jobs (GitLab), beside the report.
+const DOTENV: &str = "sealmark.env";
+
 /// One job: where it runs and what is wanted of it.
 pub(super) struct Job {
     /// Where it runs.
@@ -147,11 +150,13 @@ impl Job {
             true => self.publish(&publication, &concluded.places).await,
             false => Published::default(),
         };
+        let report = concluded.file(Format::Json);
+        let dotenv = report.filter(|_| self.network).map(|report| report.with_file_name(DOTENV));
         let written = Written {
-            report: concluded.file(Format::Json),
+            report,
             sarif: concluded.file(Format::Sarif),
             comment_url: published.comment_url.as_deref(),
-            dotenv: concluded.dotenv.as_deref(),
+            dotenv: dotenv.as_deref(),
         };
         published.notices.extend(self.local_files(&publication, &written));
         self.conclude(&published.notices, concluded.exit)
@@ -294,7 +299,8 @@ pub(super) async fn triggering_report(job: &Job) -> Result<Vec<RunResult>, Notic
             "name a report with --report FILE",
         ));
     }
-    let token = token(&job.context).ok_or_else(|| refused("there is no token", "set GITHUB_TOKEN in the step's env"))?;
+    let token =
+        token(&job.context).ok_or_else(|| refused("there is no token", "set GITHUB_TOKEN in the step's env"))?;
     let limits = ci::github::Limits::default();
     let bytes = ci::github::triggering_report(&job.context, &token, &job.options.artifact_name, limits).await?;
     compare::read_reports(&bytes)
@@ -327,14 +333,17 @@ fn variable(name: Option<&str>) -> Option<String> {
 fn badge(asked: Option<&str>) -> Result<BadgePlace, Exit> {
     let refuse = |why: &str| {
         console::line(&format!("error: --badge: {why}"));
-        console::line("hint: --badge badges commits to the branch `badges`, --badge ./badges to a directory, --badge off to neither");
+        console::line(
+            "hint: --badge badges commits to the branch `badges`, --badge ./badges to a directory, --badge off to neither",
+        );
         Exit::Usage
     };
     match asked {
         None | Some("off" | "") => Ok(BadgePlace::Off),
         Some(path) if path.starts_with("./") => {
             let below = path.trim_start_matches("./").trim_end_matches('/');
-            let plain = |part: &str| !part.is_empty() && part != ".." && part != "." && !part.eq_ignore_ascii_case(".git");
+            let plain =
+                |part: &str| !part.is_empty() && part != ".." && part != "." && !part.eq_ignore_ascii_case(".git");
             match !below.is_empty() && below.split('/').all(plain) && !below.contains(['\\', '\n', '\r', '\0']) {
                 true => Ok(BadgePlace::Directory(below.to_owned())),
                 false => Err(refuse("not a directory below the repository's root")),
@@ -360,7 +369,9 @@ pub(super) fn artifact_name(asked: Option<&str>) -> Result<String, Exit> {
     if name.len() <= 255 && !name.chars().any(|c| c.is_control() || "\":<>|*?\\/".contains(c)) {
         return Ok(name.to_owned());
     }
-    console::line("error: --artifact-name: an artifact's name has at most 255 characters and none of \" : < > | * ? \\ /");
+    console::line(
+        "error: --artifact-name: an artifact's name has at most 255 characters and none of \" : < > | * ? \\ /",
+    );
     console::line("hint: leave it out for `sealmark-report`");
     Err(Exit::Usage)
 }
