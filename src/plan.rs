@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+mod shares;
+
+pub use shares::{balanced, share};
+
 use crate::{
     check::Pack,
     config::Settings,
@@ -35,6 +39,11 @@ pub fn plan(settings: &Settings) -> Plan {
         .collect();
     let probes = probes::ALL.iter().filter(|probe| needed.contains(&probe.id)).collect();
     Plan { packs, probes, settings: check_settings(settings) }
+}
+
+/// Plans a look at what a server offers: no pack, and the one probe that lists it.
+pub fn survey() -> Plan {
+    Plan { packs: Vec::new(), probes: probes::probe("inventory").into_iter().collect(), settings: BTreeMap::new() }
 }
 
 fn check_settings(settings: &Settings) -> BTreeMap<String, BTreeMap<String, Value>> {

@@ -8,9 +8,9 @@ mod equal;
 mod path;
 mod scalar;
 mod shape;
-mod texts;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use serde_json::Value;
 

@@ -10,3 +10,4 @@ mod places;
 mod reports;
 mod servers;
 mod signals;
+mod surface;

@@ -267,7 +267,9 @@ impl<'s> Shaper<'s> {
                 // Items that nothing is accepted for leave the empty array alone.
                 let items = one.words.get("items").filter(|_| least > 0.0 && !one.words.contains_key("prefixItems"));
                 let fills = items.is_none_or(|items| {
-                    depth >= POSSIBLE || items.is_array() || !self.possible_alternatives(items, depth + 1, budget).is_empty()
+                    depth >= POSSIBLE
+                        || items.is_array()
+                        || !self.possible_alternatives(items, depth + 1, budget).is_empty()
                 });
                 in_order("minItems", "maxItems") && fills
             }
@@ -473,9 +475,10 @@ fn product<'s>(left: &[Bag<'s>], right: &[Bag<'s>], budget: &mut Budget) -> Opti
 /// Whether no value can be in two of the branches.
 fn exclusive(branches: &[Vec<Bag<'_>>], budget: &mut Budget) -> bool {
     let split: Vec<_> = branches.iter().map(|bags| split(bags.clone(), budget)).collect();
-    split.iter().enumerate().all(|(at, one)| {
-        split[at + 1..].iter().flatten().all(|two| one.iter().all(|one| disjoint(one, two)))
-    })
+    split
+        .iter()
+        .enumerate()
+        .all(|(at, one)| split[at + 1..].iter().flatten().all(|two| one.iter().all(|one| disjoint(one, two))))
 }
 
 /// Whether two alternatives surely share no value.
