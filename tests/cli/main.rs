@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod bench;
+mod compare;
 mod endpoints;
 mod gate;
 mod mistakes;
