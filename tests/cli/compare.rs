@@ -171,8 +171,8 @@ fn a_server_at_d_can_be_held_at_d() {
     let bench = Bench::new();
     two(&bench);
     let run = |toy: &str, flags: &[&str]| {
-        let all = [&["run", "--start", &start(toy), "--name", "toy", "--fail-on", "regressions"], flags].concat();
-        bench.run(&all)
+        let server = start(toy);
+        bench.run(&[&["run", "--start", &server, "--name", "toy", "--fail-on", "regressions"], flags].concat())
     };
     let held = run("poison.py conceal", &["--baseline", "worse.json"]);
     assert_eq!(held.code, Some(0), "{}", held.stderr);
