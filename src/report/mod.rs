@@ -3,6 +3,7 @@
 pub mod badge;
 pub mod build;
 mod codequality;
+mod findings;
 mod grade_line;
 mod json;
 mod junit;
@@ -22,7 +23,7 @@ mod summary;
 mod surface;
 mod template;
 mod text;
-mod wording;
+pub mod wording;
 
 use crate::{config::settings::Format, text::terminal};
 
@@ -32,6 +33,7 @@ pub use options::{GateFacts, RenderOptions, ReportError};
 pub use places::{Place, Places};
 pub use result::RunResult;
 pub use schema::schema;
+pub use surface::{ServerSurface, canonical, text_facts};
 pub use template::check_template;
 
 /// Renders one or several runs. Pure: the same runs and options give the same bytes.
