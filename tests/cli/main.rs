@@ -4,6 +4,7 @@
 
 mod bench;
 mod detect;
+mod compare;
 mod endpoints;
 mod gate;
 mod mistakes;
