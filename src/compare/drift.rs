@@ -4,10 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
-use super::{
-    Drift, DriftLevel, Offer, TextChange, drift_offers, drift_schema,
-    schema::Budget,
-};
+use super::{Drift, DriftLevel, Offer, TextChange, drift_offers, drift_schema, schema::Budget};
 use crate::{
     model::{Era, Revision},
     report::result::{ServerFacts, SurfaceFacts, TextFacts, ToolFacts},
@@ -133,7 +130,8 @@ impl Changes {
         (old, new): (&Option<String>, &Option<String>),
     ) {
         if old != new {
-            let shown = |side: &Option<String>| side.as_deref().map_or_else(|| "none".to_owned(), |it| excerpt(it, NAME));
+            let shown =
+                |side: &Option<String>| side.as_deref().map_or_else(|| "none".to_owned(), |it| excerpt(it, NAME));
             self.push(level, (Offer::Server, ""), kind, format!("{what} {} → {}", shown(old), shown(new)));
         }
     }
@@ -147,8 +145,7 @@ impl Changes {
             match (old.get(name), new.get(name)) {
                 (Some(_), None) => {
                     // Nobody calls a notification: its absence refuses nothing.
-                    let level =
-                        if name.ends_with(".listChanged") { DriftLevel::Notable } else { DriftLevel::Breaking };
+                    let level = if name.ends_with(".listChanged") { DriftLevel::Notable } else { DriftLevel::Breaking };
                     self.push(level, place, "capability-removed", format!("capability {shown} removed"));
                 }
                 (None, Some(_)) => {
@@ -182,7 +179,8 @@ impl Changes {
             }
         }
         for word in new.iter().filter(|word| !old.contains(word)) {
-            let replaces = old.iter().any(|other| legacy(word) && legacy(other) && other < word && !new.contains(other));
+            let replaces =
+                old.iter().any(|other| legacy(word) && legacy(other) && other < word && !new.contains(other));
             if !replaces {
                 let detail = format!("protocol revision {} is spoken now", excerpt(word, NAME));
                 self.push(DriftLevel::Info, place, "revision-added", detail);
@@ -338,13 +336,9 @@ pub(super) fn change(before: bool, after: bool) -> &'static str {
 pub(super) fn text_detail(what: &str, old: Option<&TextFacts>, new: Option<&TextFacts>) -> String {
     let sha = |text: &TextFacts| excerpt(&text.sha256, 5).replace('…', "").chars().take(4).collect::<String>();
     match (old, new) {
-        (Some(old), Some(new)) => format!(
-            "{what} changed (sha {}… → {}…, {} → {} chars)",
-            sha(old),
-            sha(new),
-            old.chars,
-            new.chars
-        ),
+        (Some(old), Some(new)) => {
+            format!("{what} changed (sha {}… → {}…, {} → {} chars)", sha(old), sha(new), old.chars, new.chars)
+        }
         (None, Some(new)) => format!("{what} added (sha {}…, {} chars)", sha(new), new.chars),
         (Some(old), None) => format!("{what} removed (sha {}…, {} chars)", sha(old), old.chars),
         (None, None) => format!("{what} changed"),

@@ -31,13 +31,7 @@ pub(super) fn output(changes: &mut Changes, place: Place<'_>, (old, new): (&Valu
     schemas(changes, place, Side::Output, (old, new), budget);
 }
 
-fn schemas(
-    changes: &mut Changes,
-    place: Place<'_>,
-    side: Side,
-    (old, new): (&Value, &Value),
-    budget: &mut Budget,
-) {
+fn schemas(changes: &mut Changes, place: Place<'_>, side: Side, (old, new): (&Value, &Value), budget: &mut Budget) {
     if old == new {
         return;
     }

@@ -8,9 +8,9 @@ mod equal;
 mod path;
 mod scalar;
 mod shape;
-mod texts;
 #[cfg(test)]
 mod tests;
+mod texts;
 
 use serde_json::Value;
 
@@ -314,7 +314,9 @@ impl<'s> Comparison<'s, '_> {
         words.dedup();
         for word in words {
             let equal = match (old.opaque.get(word), new.opaque.get(word)) {
-                (Some(old), Some(new)) => (self.one_meaning || !has_reference(word, old)) && identical(old, new, self.budget),
+                (Some(old), Some(new)) => {
+                    (self.one_meaning || !has_reference(word, old)) && identical(old, new, self.budget)
+                }
                 _ => false,
             };
             if !equal {

@@ -31,8 +31,9 @@ pub fn text_diff(change: &TextChange) -> Vec<String> {
             let start = |old: usize, new: usize| match op {
                 DiffOp::Replace { old_index, old_len, new_index, new_len } => {
                     let (old, new) = (old - old_index, new - new_index);
-                    let pair = (old < new_len && new < old_len).then_some(())
-                        .and_then(|()| Some((before.get(old_index + old.max(new))?, after.get(new_index + old.max(new))?)));
+                    let pair = (old < new_len && new < old_len).then_some(()).and_then(|()| {
+                        Some((before.get(old_index + old.max(new))?, after.get(new_index + old.max(new))?))
+                    });
                     pair.map_or(0, |(one, two)| common(one, two))
                 }
                 _ => 0,

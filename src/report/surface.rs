@@ -160,10 +160,7 @@ fn tool_facts(tool: &Value) -> ToolFacts {
         output_schema,
         annotations: tool.get("annotations").cloned(),
         meta: tool.get("_meta").map(|meta| digest(&canonical(meta))),
-        other: rest(
-            tool,
-            &["name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"],
-        ),
+        other: rest(tool, &["name", "title", "description", "inputSchema", "outputSchema", "annotations", "_meta"]),
     }
 }
 

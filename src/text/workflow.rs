@@ -109,7 +109,8 @@ mod tests {
 
     #[test]
     fn a_command_is_written_as_the_toolkit_writes_it() {
-        let line = command("error", &[("file", "a.yaml"), ("line", "7"), ("title", "a: b, c"), ("col", "")], "x\n100 %");
+        let line =
+            command("error", &[("file", "a.yaml"), ("line", "7"), ("title", "a: b, c"), ("col", "")], "x\n100 %");
         assert_eq!(line, "::error file=a.yaml,line=7,title=a%3A b%2C c::x%0A100 %25");
         assert_eq!(command("endgroup", &[], ""), "::endgroup::");
     }

@@ -170,7 +170,9 @@ impl<'s> Comparison<'s, '_> {
         let word = || What::Other("dependentRequired".to_owned());
         if news.iter().any(|pair| asked(&pair)) {
             let listed = |name: &str| {
-                members(old, "properties").and_then(|all| all.get(name)).is_some_and(|schema| *schema != Value::Bool(false))
+                members(old, "properties")
+                    .and_then(|all| all.get(name))
+                    .is_some_and(|schema| *schema != Value::Bool(false))
             };
             let sure = olds.is_empty()
                 && news.iter().filter(asked).any(|(name, _)| listed(name))
@@ -191,7 +193,8 @@ impl<'s> Comparison<'s, '_> {
         let doubted = tangled.iter().any(|word| old.words.contains_key(word));
         // Refused members may be listed as well; only an object that is surely possible proves anything.
         let refused = listed.is_some_and(|all| all.values().any(|schema| *schema == Value::Bool(false)));
-        let least = |side: &Alternative<'_>| count(side, "minProperties").unwrap_or(0.0).max(side.required.len() as f64);
+        let least =
+            |side: &Alternative<'_>| count(side, "minProperties").unwrap_or(0.0).max(side.required.len() as f64);
         let most_listed = match unlisted {
             Unlisted::Refused => listed.map_or(0, Map::len) as f64,
             _ => f64::INFINITY,

@@ -45,8 +45,7 @@ impl Path {
 
     /// The beginnings of the way, the root's left out, each with whether its last step is a member.
     pub(super) fn beginnings(&self) -> impl Iterator<Item = (Self, bool)> {
-        (1..=self.0.len())
-            .map(|end| (Self(self.0[..end].to_vec()), matches!(self.0[end - 1], Segment::Member(_))))
+        (1..=self.0.len()).map(|end| (Self(self.0[..end].to_vec()), matches!(self.0[end - 1], Segment::Member(_))))
     }
 
     /// Whether it is the whole.

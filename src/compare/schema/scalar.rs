@@ -25,8 +25,24 @@ const LONGEST: usize = 4_000;
 
 /// Formats that validators check; adding one of them refuses something.
 const FORMATS: [&str; 18] = [
-    "date-time", "date", "time", "duration", "email", "idn-email", "hostname", "idn-hostname", "ipv4", "ipv6", "uri",
-    "uri-reference", "iri", "iri-reference", "uuid", "uri-template", "json-pointer", "regex",
+    "date-time",
+    "date",
+    "time",
+    "duration",
+    "email",
+    "idn-email",
+    "hostname",
+    "idn-hostname",
+    "ipv4",
+    "ipv6",
+    "uri",
+    "uri-reference",
+    "iri",
+    "iri-reference",
+    "uuid",
+    "uri-template",
+    "json-pointer",
+    "regex",
 ];
 /// Formats whose second accepts all that the first accepts.
 const WIDER: [(&str, &str); 7] = [
@@ -97,9 +113,7 @@ fn words<'s>(of: &Alternative<'s>) -> Words<'s> {
     if of.whole {
         words.insert("integer", Cow::Owned(Value::Null));
     }
-    for (inclusive, exclusive, sign) in
-        [("minimum", "exclusiveMinimum", 1.0), ("maximum", "exclusiveMaximum", -1.0)]
-    {
+    for (inclusive, exclusive, sign) in [("minimum", "exclusiveMinimum", 1.0), ("maximum", "exclusiveMaximum", -1.0)] {
         let bound = |word: &str| of.words.get(word).copied();
         let tighter = match (bound(inclusive), bound(exclusive)) {
             (Some(value), None) => (inclusive, value),

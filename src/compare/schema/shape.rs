@@ -401,9 +401,10 @@ fn product<'s>(left: &[Bag<'s>], right: &[Bag<'s>], budget: &mut Budget) -> Opti
 /// Whether no value can be in two of the branches.
 fn exclusive(branches: &[Vec<Bag<'_>>], budget: &mut Budget) -> bool {
     let split: Vec<_> = branches.iter().map(|bags| split(bags.clone(), budget)).collect();
-    split.iter().enumerate().all(|(at, one)| {
-        split[at + 1..].iter().flatten().all(|two| one.iter().all(|one| disjoint(one, two)))
-    })
+    split
+        .iter()
+        .enumerate()
+        .all(|(at, one)| split[at + 1..].iter().flatten().all(|two| one.iter().all(|one| disjoint(one, two))))
 }
 
 /// Whether two alternatives surely share no value.
@@ -462,9 +463,7 @@ fn listed<'s>(mut one: Alternative<'s>, budget: &mut Budget) -> Option<Alternati
     // A keyword beside the list is rare; without one nothing has to be tried.
     let scalar = super::scalar::schema(&one).filter(|_| one.whole || !one.words.is_empty());
     values.retain(|value| match (&scalar, value) {
-        (Some(schema), _) => {
-            !budget.take(super::scalar::cost(&one.words)) || admits(schema, value) != Admits::No
-        }
+        (Some(schema), _) => !budget.take(super::scalar::cost(&one.words)) || admits(schema, value) != Admits::No,
         (None, Value::Object(members)) => one.required.iter().all(|name| members.contains_key(*name)),
         (None, _) => true,
     });
