@@ -3,6 +3,7 @@
 mod baseline;
 mod ci;
 pub mod command_line;
+mod compared;
 pub mod completions;
 mod conclude;
 mod config_cmd;
@@ -25,6 +26,7 @@ mod merge;
 pub mod nearest;
 pub mod pages;
 mod progress;
+mod publication;
 mod publish;
 mod run;
 mod signals;

@@ -6,11 +6,10 @@ use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
 use super::{
-    super::{Context, Notice, archive},
+    super::{Capability, Context, Notice, archive},
     client::{Client, Limits},
     error::{ApiError, Kind},
 };
-use crate::report::RunResult;
 
 /// What both calls need.
 const PERMISSION: &str = "actions: read";
@@ -41,38 +40,26 @@ struct Run {
     head_branch: Option<String>,
 }
 
-#[derive(Debug, Deserialize)]
-struct Repository {
-    default_branch: Option<String>,
-}
-
-/// Reads the bytes of a report, which may come from anywhere.
-pub type Read = fn(&[u8]) -> Result<Vec<RunResult>, String>;
-
-/// The report that the default branch left behind: the newest artifact of that name which a run of that branch of this very
+/// The report that the default branch left behind, as untrusted bytes: the newest artifact of that name which a run of that branch of this very
 /// repository made. A branch of a fork with the same name does not count.
 ///
 /// Two calls: a list and a download.
 ///
 /// # Errors
 /// `Skipped` when there is none, `Failed` when there is one that cannot be had or read.
-pub async fn baseline(
-    context: &Context,
-    token: &str,
-    artifact_name: &str,
-    limits: Limits,
-    read: Read,
-) -> Result<Vec<RunResult>, Notice> {
+pub async fn baseline(context: &Context, token: &str, artifact_name: &str, limits: Limits) -> Result<Vec<u8>, Notice> {
     let failed = |error: ApiError| error.notice("no baseline", PERMISSION);
+    let skipped = |why: String, remedy: String| Notice::Skipped { what: "no baseline".to_owned(), why, remedy };
+    if let Capability::No { why, remedy } = &context.capabilities.baseline {
+        return Err(skipped(why.clone(), remedy.clone()));
+    }
+    let Some(branch) = &context.default_branch else {
+        return Err(skipped("the default branch is not known".to_owned(), "pass --baseline FILE".to_owned()));
+    };
     let client = Client::open(context, token, limits).map_err(failed)?;
-    let branch = default_branch(&client, context).await.map_err(failed)?;
-    let found = newest(&client, context, &branch, artifact_name).await.map_err(failed)?;
-    let artifact = found.map_err(|why| Notice::Skipped {
-        what: "no baseline".to_owned(),
-        why,
-        remedy: format!("the next run on {branch} leaves one behind"),
-    })?;
-    fetch(&client, "no baseline", &artifact, read).await
+    let found = newest(&client, context, branch, artifact_name).await.map_err(failed)?;
+    let artifact = found.map_err(|why| skipped(why, format!("the next run on {branch} leaves one behind")))?;
+    fetch(&client, "no baseline", &artifact).await
 }
 
 /// The report of the workflow run that triggered this one (`workflow_run`). It may come from a fork: untrusted.
@@ -84,8 +71,7 @@ pub async fn triggering_report(
     token: &str,
     artifact_name: &str,
     limits: Limits,
-    read: Read,
-) -> Result<Vec<RunResult>, Notice> {
+) -> Result<Vec<u8>, Notice> {
     let what = "nothing was published";
     let failed = |error: ApiError| error.notice(what, PERMISSION);
     let client = Client::open(context, token, limits).map_err(failed)?;
@@ -113,15 +99,7 @@ pub async fn triggering_report(
             "let it upload the JSON report under that name, also when the gate is missed",
         ));
     };
-    fetch(&client, what, &artifact, read).await
-}
-
-async fn default_branch(client: &Client, context: &Context) -> Result<String, ApiError> {
-    if let Some(branch) = &context.default_branch {
-        return Ok(branch.clone());
-    }
-    let repository: Repository = client.get(client.repository(&[])).await?.json()?;
-    repository.default_branch.ok_or_else(|| ApiError::new(Kind::Unexpected, "GitHub names no default branch"))
+    fetch(&client, what, &artifact).await
 }
 
 /// The artifact, or why there is none.
@@ -185,7 +163,7 @@ fn standing(run: &Run, context: &Context, branch: &str) -> Standing {
     }
 }
 
-async fn fetch(client: &Client, what: &str, artifact: &Artifact, read: Read) -> Result<Vec<RunResult>, Notice> {
+async fn fetch(client: &Client, what: &str, artifact: &Artifact) -> Result<Vec<u8>, Notice> {
     let broken = |cause: String| Notice::Failed {
         what: what.to_owned(),
         cause,
@@ -206,13 +184,11 @@ async fn fetch(client: &Client, what: &str, artifact: &Artifact, read: Read) -> 
     {
         return Err(broken("the artifact is not what GitHub's digest says".to_owned()));
     }
-    // One that was uploaded without an archive comes as it is.
-    let report = if archive::is_archive(&bytes) {
-        archive::read(&bytes, &archive::Limits::default()).map_err(|error| broken(error.to_string()))?
-    } else {
-        bytes
-    };
-    read(&report).map_err(broken)
+    if !archive::is_archive(&bytes) {
+        // It was uploaded without an archive.
+        return Ok(bytes);
+    }
+    archive::read(&bytes, &archive::Limits::default()).map_err(|error| broken(error.to_string()))
 }
 
 fn hex(bytes: &[u8]) -> String {

@@ -19,7 +19,7 @@ use crate::{
     report::{self, Places, RenderOptions},
 };
 
-pub use artifact::{Read, baseline, triggering_report};
+pub use artifact::{baseline, triggering_report};
 pub use client::Limits;
 pub use comment::marker;
 pub use error::{ApiError, Kind};
