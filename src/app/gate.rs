@@ -21,7 +21,8 @@ pub fn gate_reports(args: &GateCommandArgs) -> Exit {
     let mut output = settings.output;
     // This command judges; it leaves no file behind.
     output.write_baseline = None;
-    let compared = match Compared::read(&output) {
+    // The run that wrote the reports refused to go without a baseline, or went on its first time: this is the same run.
+    let compared = match Compared::read(&output, true) {
         Ok(compared) => compared,
         Err(exit) => return exit,
     };
@@ -29,13 +30,14 @@ pub fn gate_reports(args: &GateCommandArgs) -> Exit {
         Ok(runs) => runs,
         Err(error) => return console::mistake(&error, Some(&error.hint())),
     };
-    if let Some(server) = args.source.server.as_ref().filter(|name| *name != "all") {
-        runs.retain(|run| run.name == *server);
-        if runs.is_empty() {
-            console::line(&format!("error: no report is of the server {server:?}"));
-            console::line("hint: --server takes a name as the reports have it; without it every server counts");
+    let named = &args.source.server;
+    if !named.is_empty() && !named.iter().any(|name| name == "all") {
+        if let Some(missing) = named.iter().find(|name| !runs.iter().any(|run| run.name == **name)) {
+            console::line(&format!("error: no report is of the server {missing:?}"));
+            console::line("hint: --server takes names as the reports have them; without it every server counts");
             return Exit::Usage;
         }
+        runs.retain(|run| named.contains(&run.name));
     }
     let comparison = compared.comparison(&runs);
     let decision = gate::decide(&runs, &output, comparison.as_ref());

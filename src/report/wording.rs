@@ -80,10 +80,15 @@ pub fn counted(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// The letter with its star, when the pack has one.
+/// The letter with its star, when the pack has one; a report from elsewhere may hold any character instead.
 pub fn letter(pack: &PackResult) -> Option<String> {
-    let grade = pack.grade.filter(|_| pack.status == PackStatus::Graded)?;
+    let grade = known_letter(pack.grade.filter(|_| pack.status == PackStatus::Graded)?);
     Some(if pack.provisional { format!("{grade}*") } else { grade.to_string() })
+}
+
+/// The letter, or a question mark for what is none.
+pub fn known_letter(grade: char) -> char {
+    if matches!(grade, 'A'..='F') { grade } else { '?' }
 }
 
 /// `3/4 points, 75% · 1 of 5 checks not scored`. The percentage is rounded down, so that it never shows a letter's
