@@ -1,6 +1,7 @@
 //! CI platforms: what is detected, what is written for them, what is published.
 
 mod context;
+pub mod jobs;
 mod notice;
 mod publication;
 

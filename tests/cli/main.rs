@@ -4,6 +4,7 @@
 
 mod bench;
 mod endpoints;
+mod fleet;
 mod gate;
 mod mistakes;
 mod places;
