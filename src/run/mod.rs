@@ -122,6 +122,20 @@ pub async fn run(
     finish(recorder, failure, report, secrets, fit)
 }
 
+/// What a server comes to that nobody started: a failed run.
+pub fn not_run(server: &ServerSettings, settings: &Settings, plan: &Plan, reason: &str) -> Finished {
+    let tokens = Tokens::mint();
+    let recorder = Recorder::new(self::header(server, settings, plan, &tokens));
+    recorder.header(|header| header.failure = Some(reason.to_owned()));
+    Finished {
+        trace: recorder.take(),
+        failure: None,
+        sandbox: SandboxReport::default(),
+        secrets: settings.secrets.clone(),
+        fit: Fit::default(),
+    }
+}
+
 fn finish(
     recorder: &Recorder,
     failure: Option<Failure>,

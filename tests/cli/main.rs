@@ -6,6 +6,7 @@ mod bench;
 mod detect;
 mod compare;
 mod endpoints;
+mod fleet;
 mod gate;
 mod mistakes;
 mod places;
