@@ -219,7 +219,7 @@ impl Job {
         let can = &self.context.capabilities;
         let wanted = [
             (self.options.comment != When::Off && self.context.pull_request.is_some(), "no comment", &can.comment),
-            (self.options.badge != BadgePlace::Off, "no badge", &can.badge),
+            (self.options.badge != BadgePlace::Off && self.context.event == Event::DefaultBranch, "no badge", &can.badge),
             (self.options.upload_sarif, "no code scanning upload", &can.sarif),
         ];
         let skipped = wanted.into_iter().filter(|(wanted, ..)| *wanted).filter_map(|(_, what, can)| match can {
