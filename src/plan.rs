@@ -4,6 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::Value;
 
+mod shares;
+
+pub use shares::{balanced, share};
+
 use crate::{
     check::Pack,
     config::Settings,

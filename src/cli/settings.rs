@@ -68,9 +68,9 @@ pub struct SourceArgs {
     /// The profile to start from: standard, quick, ci, strict, paranoid or one of your own [default: standard]
     #[arg(long, value_name = "NAME")]
     pub profile: Option<String>,
-    /// Which entry of `servers:` to grade, or `all` [default: all]
+    /// Which entry of `servers:` to grade, or `all`; repeat or separate with commas for several [default: all]
     #[arg(long, value_name = "NAME")]
-    pub server: Option<String>,
+    pub server: Vec<String>,
 }
 
 /// What is tested.

@@ -37,8 +37,8 @@ pub struct Request {
     pub env: BTreeMap<String, String>,
     /// The flags that are settings, in the order given.
     pub flags: Vec<FlagValue>,
-    /// `--server`.
-    pub server: Option<String>,
+    /// `--server`, as often as it was given; each names a server, several with commas between them, or `all`.
+    pub server: Vec<String>,
     /// Whether a CI job was detected.
     pub ci: bool,
     /// Whether files are left alone: for commands that must come out the same everywhere.
@@ -319,7 +319,7 @@ fn settings(
         catalog,
         cwd: &request.cwd,
         env: &request.env,
-        select: request.server.as_deref(),
+        select: &request.server,
         sandboxed: sandbox.enabled,
     };
     let servers = server::servers(&inputs, &mut warnings)?;

@@ -15,6 +15,7 @@ use super::{
     naming,
     settings::ServerSettings,
     suggest::hint_for,
+    yaml,
 };
 
 /// What the servers are read from.
@@ -24,7 +25,7 @@ pub(crate) struct Inputs<'i> {
     pub cwd: &'i Path,
     pub env: &'i BTreeMap<String, String>,
     /// `--server`.
-    pub select: Option<&'i str>,
+    pub select: &'i [String],
     pub sandboxed: bool,
 }
 
@@ -46,26 +47,22 @@ pub(crate) fn servers(inputs: &Inputs<'_>, warnings: &mut Vec<String>) -> Result
     if names.is_empty() {
         let own = ["command", "url"].iter().any(|key| inputs.merged.setting(&["server", key]).is_some());
         let server = if own { Some(Part { inputs, name: None }.read(warnings)?) } else { None };
-        return match (inputs.select, server) {
-            (None | Some("all"), server) => Ok(server.into_iter().collect()),
-            (Some(wanted), Some(server)) if wanted == server.name => Ok(vec![server]),
-            (Some(wanted), _) => {
-                Err(ConfigError::at(&Origin::Flag("--server"), format!("there is no server `{wanted}`"))
+        let known: Vec<String> = server.iter().map(|server| server.name.clone()).collect();
+        return match selected(&known, inputs.select) {
+            Ok(_) => Ok(server.into_iter().collect()),
+            Err(unknown) => {
+                let message = format!("there is no server `{}`", yaml::cut(unknown));
+                Err(ConfigError::at(&Origin::Flag("--server"), message)
                     .hinting("list several under `servers:`, each with its name"))
             }
         };
     }
     exclusive(inputs)?;
-    let selected: Vec<&String> = match inputs.select {
-        None | Some("all") => names.iter().collect(),
-        Some(wanted) => match names.iter().find(|name| *name == wanted) {
-            Some(name) => vec![name],
-            None => {
-                return Err(ConfigError::at(&Origin::Flag("--server"), format!("there is no server `{wanted}`"))
-                    .maybe_hinting(hint_for(wanted, names.iter().map(String::as_str).chain(["all"]))));
-            }
-        },
-    };
+    let selected = selected(&names, inputs.select).map_err(|unknown| {
+        let message = format!("there is no server `{}`", yaml::cut(unknown));
+        ConfigError::at(&Origin::Flag("--server"), message)
+            .maybe_hinting(hint_for(unknown, names.iter().map(String::as_str).chain(["all"])))
+    })?;
     if let Some(name) = inputs.merged.setting(&["name"]) {
         if name.rank < Rank::Variables {
             warnings.push(format!("{}: `name` is not used: the keys under `servers` name the servers.", name.origin));
@@ -78,6 +75,23 @@ pub(crate) fn servers(inputs: &Inputs<'_>, warnings: &mut Vec<String>) -> Result
         }
     }
     selected.into_iter().map(|name| Part { inputs, name: Some(name) }.read(warnings)).collect()
+}
+
+/// The names that `--server` asks for, each once, in the order of `names`; the first word that is none of them otherwise.
+/// A name is taken as a whole before commas separate anything: a key may hold one.
+fn selected<'n, 'w>(names: &'n [String], select: &'w [String]) -> Result<Vec<&'n String>, &'w str> {
+    let mut wanted: Vec<&str> = Vec::new();
+    for word in select {
+        match names.contains(word) {
+            true => wanted.push(word),
+            false => wanted.extend(word.split(',').map(str::trim)),
+        }
+    }
+    if let Some(unknown) = wanted.iter().find(|word| **word != "all" && !names.iter().any(|name| name == *word)) {
+        return Err(unknown);
+    }
+    let all = wanted.is_empty() || wanted.contains(&"all");
+    Ok(names.iter().filter(|name| all || wanted.contains(&name.as_str())).collect())
 }
 
 /// `server` and `servers` cannot be used together; what flags and variables say of every server is no `server` block.

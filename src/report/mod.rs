@@ -28,10 +28,12 @@ pub mod wording;
 use crate::{config::settings::Format, text::terminal};
 
 pub use grade_line::grade_line;
+pub use json::{bytes as json_bytes, line as json_line, several as json_of_lines};
 pub use options::{GateFacts, RenderOptions, ReportError};
 pub use places::{Place, Places};
 pub use result::RunResult;
 pub use schema::schema;
+pub use surface::{ServerSurface, canonical, text_facts};
 pub use template::check_template;
 
 /// Renders one or several runs. Pure: the same runs and options give the same bytes.

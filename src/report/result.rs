@@ -1,10 +1,17 @@
 //! `sealmark.report/1`: the frozen record of one run that every renderer reads. Fields may be added, never changed.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt,
+};
 
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Serialize,
+    de::{MapAccess, Visitor},
+};
 use serde_json::Value;
 
+use super::surface::ServerSurface;
 pub use crate::model::PackStatus;
 use crate::model::{Severity, Verdict};
 
@@ -83,11 +90,29 @@ impl Serialize for Packs {
 
 impl<'de> Deserialize<'de> for Packs {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let map = serde_json::Map::<String, Value>::deserialize(deserializer)?;
-        map.into_iter()
-            .map(|(id, pack)| Ok((id, PackResult::deserialize(pack).map_err(serde::de::Error::custom)?)))
-            .collect::<Result<_, _>>()
-            .map(Self)
+        deserializer.deserialize_map(PacksVisitor)
+    }
+}
+
+/// Takes pack by pack: nearly all of a report lies here, and holding it twice would be felt in a fleet.
+struct PacksVisitor;
+
+impl<'de> Visitor<'de> for PacksVisitor {
+    type Value = Packs;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("packs by id")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Packs, A::Error> {
+        let (mut packs, mut seen) = (Vec::new(), HashSet::new());
+        while let Some((id, pack)) = map.next_entry::<String, PackResult>()? {
+            if !seen.insert(id.clone()) {
+                return Err(serde::de::Error::custom("a pack is there twice"));
+            }
+            packs.push((id, pack));
+        }
+        Ok(Packs(packs))
     }
 }
 
@@ -133,6 +158,9 @@ pub struct ServerFacts {
     pub other_era: Option<String>,
     /// What it offers an agent.
     pub surface: SurfaceFacts,
+    /// The same with its texts, where this process met the server and a snapshot is asked for; no report holds it.
+    #[serde(skip)]
+    pub offers: Option<Box<ServerSurface>>,
 }
 
 /// What a server offers, as hashes, lengths and schemas; texts are not stored.
@@ -141,18 +169,72 @@ pub struct ServerFacts {
 pub struct SurfaceFacts {
     /// Tools in listing order.
     pub tools: Vec<ToolFacts>,
-    /// Prompts: name → SHA-256 of the entry's canonical JSON.
-    pub prompts: BTreeMap<String, String>,
-    /// Resources: URI → SHA-256 of the entry's canonical JSON.
-    pub resources: BTreeMap<String, String>,
-    /// Resource templates: URI template → SHA-256 of the entry's canonical JSON.
-    pub resource_templates: BTreeMap<String, String>,
+    /// Prompts by name.
+    pub prompts: BTreeMap<String, PromptFacts>,
+    /// Resources by URI.
+    pub resources: BTreeMap<String, ResourceFacts>,
+    /// Resource templates by URI template.
+    pub resource_templates: BTreeMap<String, ResourceFacts>,
     /// `instructions`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<TextFacts>,
+    /// `instructions` of the other era's handshake, where they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_instructions: Option<TextFacts>,
     /// `capabilities` as sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Value>,
+    /// Protocol revisions it is known to speak, sorted; a legacy handshake tells one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub revisions: Vec<String>,
+    /// `serverInfo.title`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<TextFacts>,
+    /// Further members of `serverInfo` → SHA-256 of their canonical JSON.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub info: BTreeMap<String, String>,
+    /// Lists that could not be read whole (`tools/list`) → why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unread: BTreeMap<String, String>,
+}
+
+/// One prompt of the surface.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptFacts {
+    /// Its title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<TextFacts>,
+    /// Its description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<TextFacts>,
+    /// Argument → whether it is required.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub arguments: BTreeMap<String, bool>,
+    /// Argument → its description.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub argument_descriptions: BTreeMap<String, TextFacts>,
+    /// Further members → SHA-256 of their canonical JSON.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other: BTreeMap<String, String>,
+}
+
+/// One resource or resource template of the surface.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceFacts {
+    /// Its title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<TextFacts>,
+    /// Its description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<TextFacts>,
+    /// Its media type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Further members → SHA-256 of their canonical JSON.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other: BTreeMap<String, String>,
 }
 
 /// A server's text without the text.
@@ -165,7 +247,7 @@ pub struct TextFacts {
 }
 
 /// One tool of the surface.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolFacts {
     /// Its name.
@@ -193,6 +275,12 @@ pub struct ToolFacts {
     /// Annotations as sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Value>,
+    /// SHA-256 of the canonical JSON of `_meta`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meta: Option<String>,
+    /// Further members of the entry (`icons`, `execution`) → SHA-256 of their canonical JSON.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other: BTreeMap<String, String>,
 }
 
 /// The configuration of a run.

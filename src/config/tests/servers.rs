@@ -48,7 +48,7 @@ fn several_servers_keep_their_order_and_share_what_flags_say() {
     assert_eq!(servers[1].version.as_deref(), Some("2"));
     let pick = |name: &str| {
         let name = name.to_owned();
-        Case::yaml("servers: { a: { command: x }, b: { command: y } }").with(|request| request.server = Some(name))
+        Case::yaml("servers: { a: { command: x }, b: { command: y } }").with(|request| request.server = vec![name])
     };
     assert_eq!(only(pick("b").resolve()).command, ["y"]);
     assert_eq!(pick("all").resolve().settings.servers.len(), 2);
@@ -59,6 +59,30 @@ fn several_servers_keep_their_order_and_share_what_flags_say() {
         pick("all").flag("--name", "name", "x").error().to_string(),
         "--name: names one server, but 2 are selected"
     );
+}
+
+#[test]
+fn several_servers_can_be_chosen_in_any_order_and_run_in_that_of_the_file() {
+    let pick = |words: &[&str]| {
+        let words = words.iter().map(|word| (*word).to_owned()).collect();
+        Case::yaml("servers: { a: { command: x }, 'b,c': { command: y }, d: { command: z }, c: { command: w } }")
+            .with(|request| request.server = words)
+    };
+    for (words, names) in [
+        (&["d,a"][..], &["a", "d"][..]),
+        (&["d", "a", "d"], &["a", "d"]),
+        (&[" c , a "], &["a", "c"]),
+        (&["b,c"], &["b,c"]),
+        (&["b,c", "a"], &["a", "b,c"]),
+        (&["a", "all"], &["a", "b,c", "d", "c"]),
+        (&[], &["a", "b,c", "d", "c"]),
+    ] {
+        let servers = pick(words).resolve().settings.servers;
+        assert_eq!(servers.iter().map(|server| server.name.as_str()).collect::<Vec<_>>(), names, "{words:?}");
+    }
+    for (words, unknown) in [(&["a,e"][..], "e"), (&["a,"], ""), (&["b,c,a"], "b"), (&[""], "")] {
+        assert_eq!(pick(words).error().to_string(), format!("--server: there is no server `{unknown}`"), "{words:?}");
+    }
 }
 
 #[test]
@@ -78,7 +102,7 @@ fn server_and_servers_exclude_each_other() {
     let error = Case::yaml("servers: { a: { command: y } }").flag("--url", "server.url", "http://h/").error();
     assert_eq!(error.to_string(), "--url: `server.url` and `servers` (sealmark.yaml:1) cannot be used together");
     assert!(error.hint().unwrap().contains("--server <name>"));
-    let error = Case::yaml("server: { command: x }").with(|request| request.server = Some("y".to_owned())).error();
+    let error = Case::yaml("server: { command: x }").with(|request| request.server = vec!["y".to_owned()]).error();
     assert_eq!(error.to_string(), "--server: there is no server `y`");
 }
 
