@@ -162,7 +162,13 @@ run() {
     elif [[ -n $report ]]; then
         echo "note: the report was not uploaded: actions/upload-artifact from v4 on works on GitHub.com and GHE.com alone (here, add a step with actions/upload-artifact@v3 and path: ${report%/*})"
     fi
-    if [[ -n $sarif && $upload == upload && -z ${GITEA_ACTIONS-} ]]; then output upload-sarif "$sarif"; fi
+    if [[ -n $sarif && $upload == upload && -z ${GITEA_ACTIONS-} ]]; then
+        case $GITHUB_EVENT_NAME in
+            # Their commit is on no branch, or not the one that was graded.
+            merge_group | workflow_run | pull_request_target) echo "note: SARIF is not uploaded on $GITHUB_EVENT_NAME" ;;
+            *) output upload-sarif "$sarif" ;;
+        esac
+    fi
 }
 
 finish() {

@@ -1,19 +1,34 @@
 //! Results → report files, console and exit code: the same end for `run`, `demo` and `judge`.
 
-use std::{io::IsTerminal, path::Path};
+use std::{
+    io::IsTerminal,
+    path::{Path, PathBuf},
+};
 
-use super::{Exit, console};
+use super::{
+    Exit,
+    compared::{self, Compared},
+    console,
+};
 use crate::{
+    ci,
     cli::ColorWhen,
+    compare::{self, Comparison},
     config::{
         Settings,
         settings::{Format, OutputSettings},
     },
     gate,
-    report::{self, GateFacts, RenderOptions, RunResult, result::Status},
-    text::terminal,
+    model::Verdict,
+    report::{
+        self, GateFacts, Places, RenderOptions, RunResult,
+        result::{CheckResult, Status},
+    },
+    text::{excerpt, terminal},
 };
 
+/// Longest name of a server in a line, in characters.
+const NAME: usize = 80;
 /// Where several formats go when nothing else is said.
 pub(super) const REPORTS: &str = "sealmark-report";
 
@@ -45,41 +60,84 @@ pub(super) fn precheck(settings: &Settings, record: Option<&Path>) -> Result<(),
     Ok(())
 }
 
-fn refuse_place(what: &str, path: &Path, error: &std::io::Error) -> Exit {
+pub(super) fn refuse_place(what: &str, path: &Path, error: &std::io::Error) -> Exit {
     console::line(&format!("error: the {what} could not be written to {}: {error}", path.display()));
     console::line("hint: name a file in a directory that you may write to");
     Exit::Usage
 }
 
 /// Whether a file can be written there; leaves none behind that was not there, but the directories above it.
-fn writable(path: &Path) -> std::io::Result<()> {
+pub(super) fn writable(path: &Path) -> std::io::Result<()> {
     let new = !path.exists();
     make_parent(path)?;
     std::fs::OpenOptions::new().append(true).create(true).open(path)?;
     if new { std::fs::remove_file(path) } else { Ok(()) }
 }
 
-/// Writes every report and decides the exit code.
-pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen) -> Exit {
+/// What an invocation came to.
+#[derive(Debug)]
+pub(super) struct Concluded {
+    /// How the process ends: the gate's code, or a failure when a report was lost.
+    pub(super) exit: Exit,
+    /// The gate's decision.
+    pub(super) decision: gate::Decision,
+    /// The gate, as the reports have it.
+    pub(super) gate: GateFacts,
+    /// The comparison with the baseline, when there is one.
+    pub(super) comparison: Option<Comparison>,
+    /// The lines of the sources that findings point at.
+    pub(super) places: Places,
+    /// The reports that were written to files.
+    pub(super) files: Vec<(Format, PathBuf)>,
+}
+
+impl Concluded {
+    /// The file of a format, when it was written to one.
+    pub(super) fn file(&self, format: Format) -> Option<&Path> {
+        self.files.iter().find(|(written, _)| *written == format).map(|(_, path)| path.as_path())
+    }
+}
+
+/// Compares, decides the exit code, writes every report and the baseline, and says on standard error what no report shows.
+pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen, compared: &Compared) -> Concluded {
     let output = &settings.output;
-    let decision = gate::decide(runs, output);
+    let comparison = compared.comparison(runs);
+    let decision = gate::decide(runs, output, comparison.as_ref());
+    let gate = decision.facts(output);
+    let places = places(runs, output);
+    let mut files = Vec::new();
+    let lost = reports(runs, output, &gate, &places, color, &mut files);
+    for line in comparison.iter().flat_map(|comparison| compare::lines(comparison, output.fail_on)) {
+        console::line(&line);
+    }
+    for line in &decision.lines {
+        console::line(line);
+    }
+    let kept = compared::write_baseline(output, runs, comparison.as_ref());
+    let lost = lost.or(kept.err());
+    Concluded { exit: lost.unwrap_or_else(|| exit(&decision, runs)), decision, gate, comparison, places, files }
+}
+
+/// Writes every report, and the grades to standard error when no report shows them there. Returns how a lost one ends it.
+fn reports(
+    runs: &[RunResult],
+    output: &OutputSettings,
+    gate: &GateFacts,
+    places: &Places,
+    color: ColorWhen,
+    files: &mut Vec<(Format, PathBuf)>,
+) -> Option<Exit> {
     let template = match template(output) {
         Ok(template) => template,
-        Err(exit) => return exit,
+        Err(exit) => return Some(exit),
     };
     let options = RenderOptions {
         verbosity: output.verbosity,
         width: width(),
         color: colored(color) && output.out.is_none() && output.out_dir.is_none(),
         template,
-        gate: GateFacts {
-            fail_under: output.fail_under,
-            soft_fail: output.soft_fail,
-            inconclusive_fails: output.inconclusive_fails,
-            exit_code: decision.code,
-            reasons: decision.reasons.clone(),
-        },
-        places: report::Places::default(),
+        gate: gate.clone(),
+        places: places.clone(),
     };
     let mut on_console = false;
     let mut lost = None;
@@ -98,6 +156,9 @@ pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen
         };
         let human = matches!(format, Format::Text | Format::Markdown | Format::Summary);
         on_console |= file.is_none() && human && written.is_ok();
+        if let (Some(path), Ok(())) = (&file, &written) {
+            files.push((*format, path.clone()));
+        }
         if let Err((place, error)) = written {
             console::line(&format!("error: the {} report could not be written to {place}: {error}", format.as_str()));
             if file.is_some() {
@@ -109,20 +170,43 @@ pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen
     // Lost with the report or written elsewhere: the grades are said all the same.
     if !on_console {
         for run in runs {
-            let name = if runs.len() > 1 { format!("{}: ", run.name) } else { String::new() };
-            console::line(&terminal::line(&format!("{name}{}", report::grade_line(run))));
+            console::line(&grades(run, runs.len()));
         }
     }
-    for line in &decision.lines {
-        console::line(&terminal::line(line));
-    }
-    lost.unwrap_or_else(|| exit(&decision, runs))
+    lost
 }
 
-fn exit(decision: &gate::Decision, runs: &[RunResult]) -> Exit {
+/// The lines of the checked-out sources that register the tools, for formats that point at lines.
+fn places(runs: &[RunResult], output: &OutputSettings) -> Places {
+    let points = |format: &Format| matches!(format, Format::Sarif | Format::Codequality | Format::Sast);
+    let named = |run: &RunResult| run.packs.0.iter().any(|(_, pack)| pack.checks.iter().any(finds));
+    if !output.formats.iter().any(points) || !runs.iter().any(named) {
+        return Places::default();
+    }
+    let Ok(here) = std::env::current_dir() else { return Places::default() };
+    let root = here.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(&here);
+    let tools = |run: &RunResult| {
+        let name = run.name.clone();
+        run.server.surface.tools.iter().map(move |tool| (name.clone(), tool.name.clone())).collect::<Vec<_>>()
+    };
+    ci::places::find(root, &runs.iter().flat_map(tools).collect::<Vec<_>>())
+}
+
+fn finds(check: &CheckResult) -> bool {
+    matches!(check.verdict, Verdict::Fail | Verdict::Part)
+}
+
+/// The grades of a run on one line, with its name among several.
+pub(super) fn grades(run: &RunResult, servers: usize) -> String {
+    let name = if servers > 1 { format!("{}: ", excerpt(&run.name, NAME)) } else { String::new() };
+    terminal::line(&format!("{name}{}", report::grade_line(run)))
+}
+
+/// How a process ends that did what the gate decided.
+pub(super) fn exit(decision: &gate::Decision, runs: &[RunResult]) -> Exit {
     match decision.code {
         0 => Exit::Ok,
-        4 if runs.iter().any(|run| run.status == Status::Failed) => Exit::Failure,
+        4 if runs.iter().any(|run| matches!(run.status, Status::Failed | Status::Interrupted)) => Exit::Failure,
         3 if runs.iter().any(|run| run.status == Status::NothingGraded) => Exit::NothingGraded,
         1 => Exit::BelowGate,
         code => Exit::CriticalFail(code),

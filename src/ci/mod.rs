@@ -7,10 +7,13 @@ mod detect;
 pub mod github;
 pub mod gitlab;
 pub mod http;
+pub mod jobs;
 mod local;
 pub mod log;
 mod notice;
 mod outputs;
+pub mod page;
+pub mod places;
 mod publication;
 pub mod sections;
 

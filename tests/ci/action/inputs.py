@@ -45,13 +45,13 @@ class World:
         self.program.write_text(STAND_IN)
         self.program.chmod(0o755)
 
-    def run(self, inputs=None, behave=BEHAVE, **options):
+    def run(self, inputs=None, behave=BEHAVE, event_name="push", **options):
         (self.program.parent / "behave.py").write_text(behave)
         called = self.program.parent / "called.json"
         called.unlink(missing_ok=True)
         self.repository.workflow({"binary": str(self.program), **(inputs or {})})
         self.repository.commit()
-        result = self.repository.run("push", EVENT, **options)
+        result = self.repository.run(event_name, EVENT, **options)
         result.called = json.loads(called.read_text()) if called.exists() else None
         return result
 
@@ -166,7 +166,7 @@ def on_enterprise_server_the_artifact_is_left_to_the_user(world):
 def the_token_is_in_one_variable_and_inputs_in_none(world):
     result = world.run({"start": "secret start"}, token="ghs_thetoken", env={"SEALMARK_VERSION": "1.2.3", "SEALMARK_JOBS": "3"})
     holders = [name for name, value in result.called["env"].items() if "ghs_thetoken" in value]
-    assert holders == ["GITHUB_TOKEN"], holders
+    assert holders == ["SEALMARK_TOKEN"], holders
     # act adds inputs with a dash by itself; GitHub's runner adds none to a composite.
     ours = [name for name in result.called["env"] if name.startswith("INPUT_") and "-" not in name]
     assert ours == [], ours
@@ -177,7 +177,15 @@ def the_token_is_in_one_variable_and_inputs_in_none(world):
 @case
 def another_token_replaces_the_jobs(world):
     result = world.run({"token": "mine"})
-    assert result.called["env"]["GITHUB_TOKEN"] == "mine"
+    assert result.called["env"]["SEALMARK_TOKEN"] == "mine"
+
+
+@case
+def sarif_is_uploaded_where_its_commit_is_on_a_branch(world):
+    for event in ("pull_request", "merge_group", "workflow_run", "pull_request_target"):
+        result = world.run({"sarif": "upload"}, event_name=event)
+        assert bool(result.stub("upload-sarif")) == (event == "pull_request"), (event, result.stubs)
+        assert result.stub("upload-artifact"), event
 
 
 @case
