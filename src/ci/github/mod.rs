@@ -235,3 +235,16 @@ async fn upload_sarif(
     let url = url.map(|(server, repository)| format!("{server}/{repository}/security/code-scanning"));
     Some(Notice::Done { what: what.to_owned(), url })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_server_that_is_started_with_the_bases_rights_is_refused() {
+        let refusal = refuse_grading(Event::PullRequestTarget, true).expect("it is refused");
+        assert!(refusal.failed() && refusal.line().contains("workflow_run"));
+        assert_eq!(refuse_grading(Event::PullRequestTarget, false), None);
+        assert_eq!(refuse_grading(Event::PullRequest, true), None);
+    }
+}
