@@ -1,17 +1,24 @@
 #!/usr/bin/env python3
 """Runs the component for real: gitlab-ci-local with the shell executor, a scratch project, a GitLab that remembers.
 
-tests/ci/gitlab/e2e.py SEALMARK [SCENARIO...]     needs Node and gitlab-ci-local below target/tools/ci, git and rsync
+target/tools/ci/py/bin/python tests/ci/gitlab/e2e.py SEALMARK [SCENARIO...]
+
+Needs what ci/test installs below target/tools/ci, git and rsync.
 
 Prints a line per scenario; exits 1 when one failed.
 """
 import contextlib
 import json
+import os
 import pathlib
 import shutil
+import ssl
+import subprocess
 import sys
 import tempfile
 import traceback
+
+import trustme
 
 sys.dont_write_bytecode = True
 from fake import BOT, JOB, PERSONAL, SOMEBODY, Fake  # noqa: E402
@@ -204,7 +211,77 @@ def inputs(binary):
         assert refusal.status("sealmark") == "FAIL 2" and "no shell takes part" in refusal.log, refusal.log
 
 
-SCENARIOS = [branch_then_request, no_token, refused, gate, inputs]
+def network(binary):
+    """TLS by a private CA, a proxy, a circle: the baseline comes, or one line says why not. No pipeline takes part."""
+    authority = trustme.CA()
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("127.0.0.1").configure_cert(tls)
+    with tempfile.TemporaryDirectory() as directory, contextlib.closing(Closer()) as closer:
+        directory = pathlib.Path(directory)
+        authority.cert_pem.write_to_path(str(directory / "ca.pem"))
+        secure, plain = closer.add(Fake(tls)), closer.add(Fake())
+        empty = directory / "none.pem"
+        empty.write_text("")
+        subprocess.run([binary, "run", "--format", "json", "--out", directory / "report.json", "--fail-under", "none", "--",
+                        "python3", ROOT / "tests/toys/honest.py"], check=True, capture_output=True, cwd=directory)
+        report = (directory / "report.json").read_bytes()
+        for fake in (secure, plain):
+            fake.artifacts[(PROJECT, "main", "sealmark", "sealmark-report/sealmark-report.json")] = report
+
+        def fetch(api, **more):
+            out = directory / "baseline.json"
+            out.unlink(missing_ok=True)
+            environment = {"PATH": os.environ["PATH"], "CI": "true", "GITLAB_CI": "true", "CI_PROJECT_ID": PROJECT,
+                           "CI_JOB_TOKEN": JOB, "CI_DEFAULT_BRANCH": "main", "CI_COMMIT_BRANCH": "main",
+                           "CI_JOB_NAME": "sealmark", "CI_PIPELINE_SOURCE": "push", "CI_API_V4_URL": api, **more}
+            done = subprocess.run([binary, "baseline", "fetch", "--out", out], env=environment, cwd=directory,
+                                  capture_output=True, text=True, timeout=90)
+            said = done.stdout + done.stderr
+            assert out.exists() == (done.returncode == 0) and JOB not in said, said
+            assert len(said.splitlines()) == 1, said
+            return said
+
+        assert "the baseline (" in fetch(secure.api, CI_SERVER_TLS_CA_FILE=str(directory / "ca.pem"))
+        assert "has no trusted TLS connection" in fetch(secure.api)
+        # Where no certificate is installed the private CA is enough, and plain HTTP needs none.
+        bare = {"SSL_CERT_FILE": str(empty), "SSL_CERT_DIR": str(directory / "nowhere")}
+        assert "the baseline (" in fetch(secure.api, CI_SERVER_TLS_CA_FILE=str(directory / "ca.pem"), **bare)
+        assert "the baseline (" in fetch(plain.api, **bare)
+        assert "no trusted TLS connection" in fetch("https://gitlab.invalid/api/v4", **bare)
+        assert "the CA file" in fetch(secure.api, CI_SERVER_TLS_CA_FILE=str(empty))
+        # A name that only the proxy knows.
+        proxy = plain.api.removesuffix("/api/v4")
+        plain.taken()
+        assert "the baseline (" in fetch("http://gitlab.invalid/api/v4", http_proxy=proxy)
+        assert len(plain.taken()) == 1
+        assert "was not found" in fetch("http://gitlab.invalid/api/v4", http_proxy=proxy, no_proxy="gitlab.invalid")
+        assert "the proxy did not connect" in fetch("https://gitlab.invalid/api/v4", https_proxy=proxy)
+        assert "cannot be reached" in fetch("http://127.0.0.1:1/api/v4")
+        plain.refused = {("GET", "artifacts"): 302}
+        assert "redirects in a circle" in fetch(plain.api)
+        plain.refused = {}
+        for worthless, words in ((b"<html>", "begins with '<'"), (b'{"schema":"sealmark.report/9"}', "newer"), (report[:-20], "JSON")):
+            plain.artifacts[(PROJECT, "main", "sealmark", "sealmark-report/sealmark-report.json")] = worthless
+            assert words in fetch(plain.api), fetch(plain.api)
+        assert not plain.violations and not secure.violations
+
+
+class Closer:
+    """Stops every server that it was given."""
+
+    def __init__(self):
+        self.servers = []
+
+    def add(self, fake):
+        self.servers.append(fake)
+        return fake
+
+    def close(self):
+        for fake in self.servers:
+            fake.stop()
+
+
+SCENARIOS = [branch_then_request, no_token, refused, gate, inputs, network]
 
 
 def main():
