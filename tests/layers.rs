@@ -24,7 +24,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("plan", &["model", "check", "classify", "packs", "config", "probes"]),
     ("run", &["model", "text", "check", "classify", "packs", "config", "targets", "session", "probes", "plan"]),
     ("report", &["model", "text", "check", "classify", "packs", "config", "judge", "grade"]),
-    ("compare", &["model", "text", "classify", "report"]),
+    ("compare", &["model", "text", "classify", "config", "report"]),
     ("gate", &["model", "config", "report", "compare"]),
     ("ci", &["model", "text", "config", "report", "compare", "gate"]),
     ("cli", &[]),

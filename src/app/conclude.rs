@@ -2,18 +2,25 @@
 
 use std::{io::IsTerminal, path::Path};
 
-use super::{Exit, console};
+use super::{
+    Exit,
+    compared::{self, Compared},
+    console,
+};
 use crate::{
     cli::ColorWhen,
+    compare::{self, Comparison},
     config::{
         Settings,
         settings::{Format, OutputSettings},
     },
     gate,
-    report::{self, GateFacts, RenderOptions, RunResult, result::Status},
-    text::terminal,
+    report::{self, RenderOptions, RunResult, result::Status},
+    text::{excerpt, terminal},
 };
 
+/// Longest name of a server in a line, in characters.
+const NAME: usize = 80;
 /// Where several formats go when nothing else is said.
 pub(super) const REPORTS: &str = "sealmark-report";
 
@@ -45,40 +52,62 @@ pub(super) fn precheck(settings: &Settings, record: Option<&Path>) -> Result<(),
     Ok(())
 }
 
-fn refuse_place(what: &str, path: &Path, error: &std::io::Error) -> Exit {
+pub(super) fn refuse_place(what: &str, path: &Path, error: &std::io::Error) -> Exit {
     console::line(&format!("error: the {what} could not be written to {}: {error}", path.display()));
     console::line("hint: name a file in a directory that you may write to");
     Exit::Usage
 }
 
 /// Whether a file can be written there; leaves none behind that was not there, but the directories above it.
-fn writable(path: &Path) -> std::io::Result<()> {
+pub(super) fn writable(path: &Path) -> std::io::Result<()> {
     let new = !path.exists();
     make_parent(path)?;
     std::fs::OpenOptions::new().append(true).create(true).open(path)?;
     if new { std::fs::remove_file(path) } else { Ok(()) }
 }
 
-/// Writes every report and decides the exit code.
-pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen) -> Exit {
+/// What an invocation came to.
+#[derive(Debug)]
+pub(super) struct Concluded {
+    /// How the process ends: the gate's code, or a failure when a report was lost.
+    pub(super) exit: Exit,
+    /// The gate's decision.
+    #[expect(dead_code, reason = "`sealmark ci` publishes it")]
+    pub(super) decision: gate::Decision,
+    /// The comparison with the baseline, when there is one.
+    #[expect(dead_code, reason = "`sealmark ci` publishes it")]
+    pub(super) comparison: Option<Comparison>,
+}
+
+/// Compares, decides the exit code, writes every report and the baseline, and says on standard error what no report shows.
+pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen, compared: &Compared) -> Concluded {
     let output = &settings.output;
-    let decision = gate::decide(runs, output);
+    let comparison = compared.comparison(runs);
+    let decision = gate::decide(runs, output, comparison.as_ref());
+    let lost = reports(runs, output, &decision, color);
+    for line in comparison.iter().flat_map(|comparison| compare::lines(comparison, output.fail_on)) {
+        console::line(&line);
+    }
+    for line in &decision.lines {
+        console::line(line);
+    }
+    let kept = compared::write_baseline(output, runs, comparison.as_ref());
+    let lost = lost.or(kept.err());
+    Concluded { exit: lost.unwrap_or_else(|| exit(&decision, runs)), decision, comparison }
+}
+
+/// Writes every report, and the grades to standard error when no report shows them there. Returns how a lost one ends it.
+fn reports(runs: &[RunResult], output: &OutputSettings, decision: &gate::Decision, color: ColorWhen) -> Option<Exit> {
     let template = match template(output) {
         Ok(template) => template,
-        Err(exit) => return exit,
+        Err(exit) => return Some(exit),
     };
     let options = RenderOptions {
         verbosity: output.verbosity,
         width: width(),
         color: colored(color) && output.out.is_none() && output.out_dir.is_none(),
         template,
-        gate: GateFacts {
-            fail_under: output.fail_under,
-            soft_fail: output.soft_fail,
-            inconclusive_fails: output.inconclusive_fails,
-            exit_code: decision.code,
-            reasons: decision.reasons.clone(),
-        },
+        gate: decision.facts(output),
         places: report::Places::default(),
     };
     let mut on_console = false;
@@ -109,20 +138,23 @@ pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen
     // Lost with the report or written elsewhere: the grades are said all the same.
     if !on_console {
         for run in runs {
-            let name = if runs.len() > 1 { format!("{}: ", run.name) } else { String::new() };
-            console::line(&terminal::line(&format!("{name}{}", report::grade_line(run))));
+            console::line(&grades(run, runs.len()));
         }
     }
-    for line in &decision.lines {
-        console::line(&terminal::line(line));
-    }
-    lost.unwrap_or_else(|| exit(&decision, runs))
+    lost
 }
 
-fn exit(decision: &gate::Decision, runs: &[RunResult]) -> Exit {
+/// The grades of a run on one line, with its name among several.
+pub(super) fn grades(run: &RunResult, servers: usize) -> String {
+    let name = if servers > 1 { format!("{}: ", excerpt(&run.name, NAME)) } else { String::new() };
+    terminal::line(&format!("{name}{}", report::grade_line(run)))
+}
+
+/// How a process ends that did what the gate decided.
+pub(super) fn exit(decision: &gate::Decision, runs: &[RunResult]) -> Exit {
     match decision.code {
         0 => Exit::Ok,
-        4 if runs.iter().any(|run| run.status == Status::Failed) => Exit::Failure,
+        4 if runs.iter().any(|run| matches!(run.status, Status::Failed | Status::Interrupted)) => Exit::Failure,
         3 if runs.iter().any(|run| run.status == Status::NothingGraded) => Exit::NothingGraded,
         1 => Exit::BelowGate,
         code => Exit::CriticalFail(code),

@@ -1,9 +1,165 @@
-//! `ci detect`: where this job runs and what it may do.
+//! `ci detect`: where this job runs and what it may do; and the context that every other command of CI asks for.
 
-use super::Exit;
-use crate::cli::CiDetectArgs;
+use std::{
+    fs::File,
+    io::Read,
+    path::{Path, PathBuf},
+};
+
+use serde_json::{Value, json};
+
+use super::{Exit, config_cmd, console};
+use crate::{
+    ci::{self, Capability, Context, Platform},
+    cli::CiDetectArgs,
+    text::excerpt,
+};
+
+/// Bytes of an event payload, GitHub's own limit.
+const PAYLOAD: u64 = 25 << 20;
+/// Characters of a value that are shown.
+const SHOWN: usize = 200;
 
 /// Runs the command.
-pub fn detect(_args: &CiDetectArgs) -> Exit {
-    Exit::Failure
+pub fn detect(args: &CiDetectArgs) -> Exit {
+    let context = context();
+    if args.json {
+        return console::answer(&format!("{:#}\n", document(&context)));
+    }
+    console::answer(&page(&context))
+}
+
+/// Where this process runs: reads the environment, the working directory and the event's file, each once.
+///
+/// A payload that cannot be read is a note of the context; what rests on it is then not possible.
+pub(super) fn context() -> Context {
+    let mut env = config_cmd::environment();
+    // A shell's PWD is its own word for the directory, and a program that changed it leaves it stale.
+    let workspace = ["GITHUB_WORKSPACE", "CI_PROJECT_DIR"].iter().find_map(|name| env.get(*name)).map(PathBuf::from);
+    match std::env::current_dir().ok().and_then(|here| seen_from(&here, workspace.as_deref())) {
+        Some(here) => env.insert("PWD".to_owned(), here),
+        None => env.remove("PWD"),
+    };
+    let (event, note) = match env.get("GITHUB_EVENT_PATH").filter(|path| !path.is_empty()) {
+        None => (None, None),
+        Some(path) => match payload(Path::new(path)) {
+            Ok(event) => (Some(event), None),
+            Err(why) => (None, Some(format!("The event payload {path} {why}."))),
+        },
+    };
+    let mut context = ci::detect(&env, event.as_ref());
+    if matches!(context.platform, Platform::GitHub | Platform::Gitea) {
+        let unset = || event.is_none().then(|| "GITHUB_EVENT_PATH names no event payload.".to_owned());
+        context.notes.extend(note.or_else(unset));
+    }
+    context
+}
+
+/// The working directory as the platform spells it: below the workspace whatever links lead there.
+fn seen_from(here: &Path, workspace: Option<&Path>) -> Option<String> {
+    let below = workspace.and_then(|workspace| {
+        let real = workspace.canonicalize().ok()?;
+        let below = here.canonicalize().ok()?.strip_prefix(real).ok()?.to_owned();
+        Some(if below.as_os_str().is_empty() { workspace.to_owned() } else { workspace.join(below) })
+    });
+    below.unwrap_or_else(|| here.to_owned()).to_str().map(str::to_owned)
+}
+
+/// Reads a payload, or says in a sentence's second half why it could not be read.
+fn payload(path: &Path) -> Result<Value, String> {
+    let unreadable = |error: std::io::Error| format!("could not be read: {error}");
+    // A pipe without a writer would hold us for ever.
+    if !std::fs::metadata(path).map_err(unreadable)?.is_file() {
+        return Err("is no regular file".to_owned());
+    }
+    let mut bytes = Vec::new();
+    File::open(path).and_then(|file| file.take(PAYLOAD + 1).read_to_end(&mut bytes)).map_err(unreadable)?;
+    if bytes.len() as u64 > PAYLOAD {
+        return Err(format!("has more than {} MiB", PAYLOAD >> 20));
+    }
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let value: Value = serde_json::from_slice(bytes).map_err(|error| format!("is no JSON: {error}"))?;
+    if value.is_object() { Ok(value) } else { Err("is no JSON object".to_owned()) }
+}
+
+/// `sealmark.context/1`.
+fn document(context: &Context) -> Value {
+    let mut document = json!({ "schema": "sealmark.context/1" });
+    if let (Some(members), Value::Object(facts)) = (document.as_object_mut(), json!(context)) {
+        members.extend(facts);
+    }
+    document
+}
+
+/// The page for people.
+fn page(context: &Context) -> String {
+    let mut lines = Vec::new();
+    let mut fact = |name: &str, value: Option<String>| {
+        lines.extend(value.map(|value| format!("{name:<12} {}", excerpt(&value, SHOWN))));
+    };
+    if context.platform == Platform::None {
+        fact("platform", Some("no CI detected".to_owned()));
+    } else {
+        let kind = if context.enterprise { " (Enterprise Server)" } else { "" };
+        fact("platform", Some(format!("{}{kind}", context.platform.name())));
+        fact("event", Some(named(context.event.words(), &context.event_name)));
+        fact("repository", context.repository.clone());
+        fact("branch", branches(context));
+        fact("commit", context.sha.clone());
+        fact("compared to", context.base_sha.clone());
+        fact("request", context.pull_request.as_ref().map(request));
+        fact("triggered by", context.triggering_run_id.map(|run| format!("run {run}")));
+        fact("run", context.run_url.clone());
+        fact("API", context.api_url.clone());
+        let tokens = [&context.token_variable, &context.job_token_variable].map(Option::as_deref);
+        let tokens: Vec<&str> = tokens.into_iter().flatten().collect();
+        fact("token", Some(if tokens.is_empty() { "none".to_owned() } else { tokens.join(", ") }));
+    }
+    lines.push(String::new());
+    let all = &context.capabilities;
+    for (name, capability) in [
+        ("comment", &all.comment),
+        ("baseline", &all.baseline),
+        ("badge", &all.badge),
+        ("SARIF", &all.sarif),
+        ("summary", &all.summary),
+        ("annotations", &all.annotations),
+        ("outputs", &all.outputs),
+    ] {
+        match capability {
+            Capability::Yes => lines.push(format!("{name:<12} yes")),
+            Capability::No { why, remedy } => {
+                lines.push(format!("{name:<12} no: {}", excerpt(why, SHOWN)));
+                lines.push(format!("{:<12}     {}", "", excerpt(remedy, SHOWN)));
+            }
+        }
+    }
+    if !context.notes.is_empty() {
+        lines.push(String::new());
+        lines.extend(context.notes.iter().map(|note| format!("note: {}", excerpt(note, 2 * SHOWN))));
+    }
+    let lines: Vec<String> = lines.iter().map(|line| crate::text::terminal::line(line)).collect();
+    format!("{}\n", lines.join("\n"))
+}
+
+fn named(words: &str, name: &str) -> String {
+    if name.is_empty() { words.to_owned() } else { format!("{words} ({name})") }
+}
+
+fn branches(context: &Context) -> Option<String> {
+    let branch = context.branch.as_deref().or(context.git_ref.as_deref())?;
+    let into = context.base_branch.as_deref().map(|base| format!(" → {base}")).unwrap_or_default();
+    let default = context.default_branch.as_deref().map(|name| format!(" (default: {name})")).unwrap_or_default();
+    Some(format!("{branch}{into}{default}"))
+}
+
+fn request(request: &ci::PullRequest) -> String {
+    let mut parts = vec![match request.number {
+        Some(number) => format!("#{number}"),
+        None => "to be looked up".to_owned(),
+    }];
+    parts.extend(request.project.as_ref().map(|project| format!("in project {project}")));
+    parts.extend(request.head.as_ref().map(|(owner, branch)| format!("from {owner}:{branch}")));
+    parts.extend(request.head_sha.as_ref().map(|sha| format!("at {sha}")));
+    parts.join(" ")
 }

@@ -5,7 +5,8 @@
 pub enum Exit {
     /// 0: every graded pack met the gate, or the command did what it was asked to do.
     Ok,
-    /// 1: a graded pack is below the gate, or an inconclusive one counts as failing.
+    /// 1: a graded pack is below the gate, an inconclusive one counts as failing, there is a regression against the baseline,
+    /// or the surface changed where that counts.
     BelowGate,
     /// The code that `output.exit_policy.critical_fail` names, after a critical check failed.
     CriticalFail(u8),
@@ -55,7 +56,9 @@ impl Exit {
     pub fn meaning(self) -> &'static str {
         match self {
             Self::Ok => "every graded pack met the gate; also a grade below it under --soft-fail",
-            Self::BelowGate => "a graded pack is below --fail-under, or an inconclusive one counts as failing",
+            Self::BelowGate => {
+                "a graded pack is below --fail-under, an inconclusive one counts as failing, or something got worse than --baseline"
+            }
             Self::Usage => "a mistake in the flags or in the configuration",
             Self::NothingGraded => "no pack was graded; the report says why",
             Self::Failure => "the server could not be started, or sealmark itself failed",

@@ -1,9 +1,53 @@
-//! `gate`: reports on disk → exit code.
+//! `gate`: reports on disk → exit code, as the run that wrote them would have ended.
 
-use super::Exit;
-use crate::cli::GateCommandArgs;
+use serde_json::json;
+
+use super::{Exit, compared::Compared, conclude, config_cmd, console};
+use crate::{cli::GateCommandArgs, compare, config, gate};
 
 /// Runs the command.
-pub fn gate_reports(_args: &GateCommandArgs) -> Exit {
-    Exit::Failure
+pub fn gate_reports(args: &GateCommandArgs) -> Exit {
+    let mut values = args.gate.values();
+    let baseline = args.baseline.as_deref().map(|path| json!(path.to_string_lossy()));
+    values.extend(baseline.map(|path| ("--baseline", "output.baseline".to_owned(), path)));
+    if let Some(note) = args.gate.note() {
+        console::line(&format!("note: {note}"));
+    }
+    let settings = match config_cmd::request(&args.source, values).map(|request| config::resolve(&request)) {
+        Ok(Ok(resolved)) => resolved.settings,
+        Ok(Err(error)) => return config_cmd::mistake(&error),
+        Err(exit) => return exit,
+    };
+    let mut output = settings.output;
+    // This command judges; it leaves no file behind.
+    output.write_baseline = None;
+    let compared = match Compared::read(&output) {
+        Ok(compared) => compared,
+        Err(exit) => return exit,
+    };
+    let mut runs = match compare::read_files(&args.report) {
+        Ok(runs) => runs,
+        Err(error) => return console::mistake(&error, Some(&error.hint())),
+    };
+    let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
+    match config::selected(&names, &args.source.server) {
+        Ok(wanted) => runs.retain(|run| wanted.contains(&&run.name)),
+        Err(server) => {
+            console::line(&format!("error: no report is of the server {server:?}"));
+            console::line("hint: --server takes a name as the reports have it; without it every server counts");
+            return Exit::Usage;
+        }
+    }
+    let comparison = compared.comparison(&runs);
+    let decision = gate::decide(&runs, &output, comparison.as_ref());
+    for run in &runs {
+        console::line(&conclude::grades(run, runs.len()));
+    }
+    for line in comparison.iter().flat_map(|comparison| compare::lines(comparison, output.fail_on)) {
+        console::line(&line);
+    }
+    for line in &decision.lines {
+        console::line(line);
+    }
+    conclude::exit(&decision, &runs)
 }

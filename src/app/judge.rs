@@ -2,7 +2,7 @@
 
 use std::{io::Read, path::Path};
 
-use super::{Exit, conclude, config_cmd, console};
+use super::{Exit, compared::Compared, conclude, config_cmd, console};
 use crate::{
     cli::{ColorWhen, JudgeArgs, SourceArgs},
     config,
@@ -46,11 +46,15 @@ pub fn judge(args: &JudgeArgs, color: ColorWhen) -> Exit {
     if let Err(exit) = conclude::precheck(&settings, None) {
         return exit;
     }
+    let compared = match Compared::read(&settings.output) {
+        Ok(compared) => compared,
+        Err(exit) => return exit,
+    };
     let redactor = Redactor::new(&trace.header.placeholders, &[], settings.output.redact);
     let surface = Surface::read(&trace);
     let judged = crate::judge::judge(&trace, &surface);
     let result = build::build(&trace, &surface, &judged, facts, &redactor);
-    conclude::conclude(&[result], &settings, color)
+    conclude::conclude(&[result], &settings, color, &compared).exit
 }
 
 fn read(path: &Path) -> Result<Trace, String> {

@@ -3,6 +3,7 @@
 mod baseline;
 mod ci;
 pub mod command_line;
+mod compared;
 pub mod completions;
 mod conclude;
 mod config_cmd;

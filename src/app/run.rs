@@ -16,7 +16,9 @@ use futures_util::StreamExt;
 use tokio::task::JoinHandle;
 
 use super::{
-    Exit, conclude, config_cmd, console, facts, failed,
+    Exit,
+    compared::Compared,
+    conclude, config_cmd, console, facts, failed,
     progress::Progress,
     signals::{self, Signals},
 };
@@ -94,6 +96,10 @@ pub fn grade(resolved: &Resolved, record: Option<&Path>, color: ColorWhen) -> Ex
     if let Err(exit) = conclude::precheck(settings, record) {
         return exit;
     }
+    let compared = match Compared::read(&settings.output) {
+        Ok(compared) => compared,
+        Err(exit) => return exit,
+    };
     if let Err(unset) = fillable(settings) {
         return config_cmd::mistake(&unset);
     }
@@ -122,7 +128,7 @@ pub fn grade(resolved: &Resolved, record: Option<&Path>, color: ColorWhen) -> Ex
         let mut signals = Signals::catch();
         let (runs, stopped) = all(resolved, &settings, record, &mut signals).await?;
         let kept = kept(&settings, &runs);
-        Ok((reported(&settings, runs, stopped, color, &mut signals).await, kept))
+        Ok((reported(&settings, runs, stopped, (color, compared), &mut signals).await, kept))
     });
     // A blocked task must not hold the exit.
     runtime.shutdown_background();
@@ -157,12 +163,12 @@ async fn reported(
     settings: &Arc<Settings>,
     runs: Vec<RunResult>,
     stopped: Option<Exit>,
-    color: ColorWhen,
+    (color, compared): (ColorWhen, Compared),
     signals: &mut Signals,
 ) -> Ended {
     let of = Arc::clone(settings);
     let mut writing = tokio::task::spawn_blocking(move || {
-        let exit = conclude::conclude(&runs, &of, color);
+        let exit = conclude::conclude(&runs, &of, color, &compared).exit;
         if runs.len() == of.servers.len() {
             return exit;
         }

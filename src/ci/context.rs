@@ -1,14 +1,14 @@
 //! Where a job runs and what it may do: one value, made from an environment map.
 
-use std::path::PathBuf;
+use std::path::{Component, Path, PathBuf};
 
-use serde::Serialize;
+use serde::{Serialize, Serializer};
 
-/// A CI platform.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
+/// A CI platform. In JSON it is its [`Platform::word`].
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Platform {
     /// No CI, or switched off with `CI=false`.
+    #[default]
     None,
     /// GitHub Actions, GitHub Enterprise Server included.
     GitHub,
@@ -32,8 +32,50 @@ pub enum Platform {
     Generic,
 }
 
+impl Platform {
+    /// Its name as its makers write it.
+    pub fn name(&self) -> &str {
+        match self {
+            Self::None => "none",
+            Self::GitHub => "GitHub Actions",
+            Self::Gitea => "Gitea or Forgejo Actions",
+            Self::GitLab => "GitLab CI/CD",
+            Self::Azure => "Azure Pipelines",
+            Self::Bitbucket => "Bitbucket Pipelines",
+            Self::CircleCi => "CircleCI",
+            Self::Jenkins => "Jenkins",
+            Self::Buildkite => "Buildkite",
+            Self::Other(name) => name,
+            Self::Generic => "a CI system that is not known by name",
+        }
+    }
+
+    /// One lower-case word for it.
+    pub fn word(&self) -> String {
+        match self {
+            Self::None => "none".to_owned(),
+            Self::GitHub => "github".to_owned(),
+            Self::Gitea => "gitea".to_owned(),
+            Self::GitLab => "gitlab".to_owned(),
+            Self::Azure => "azure".to_owned(),
+            Self::Bitbucket => "bitbucket".to_owned(),
+            Self::CircleCi => "circleci".to_owned(),
+            Self::Jenkins => "jenkins".to_owned(),
+            Self::Buildkite => "buildkite".to_owned(),
+            Self::Other(name) => name.to_ascii_lowercase().replace(' ', "-"),
+            Self::Generic => "generic".to_owned(),
+        }
+    }
+}
+
+impl Serialize for Platform {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(&self.word())
+    }
+}
+
 /// What started the job.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Event {
     /// A push to the default branch.
@@ -57,7 +99,27 @@ pub enum Event {
     /// GitHub's `workflow_run`: after another workflow.
     WorkflowRun,
     /// Something else.
+    #[default]
     Other,
+}
+
+impl Event {
+    /// What it is, in a few words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Self::DefaultBranch => "push to the default branch",
+            Self::Branch => "push to a branch",
+            Self::PullRequest => "pull request",
+            Self::ForkPullRequest => "pull request of a fork",
+            Self::PullRequestTarget => "pull request with the rights of its base",
+            Self::MergeQueue => "merge queue",
+            Self::Tag => "tag",
+            Self::Schedule => "schedule",
+            Self::Manual => "started by hand or by an API call",
+            Self::WorkflowRun => "after another workflow",
+            Self::Other => "another event",
+        }
+    }
 }
 
 /// The pull or merge request a job belongs to.
@@ -91,6 +153,12 @@ pub enum Capability {
     },
 }
 
+impl Default for Capability {
+    fn default() -> Self {
+        Self::no("no CI was detected", "run it in a CI job")
+    }
+}
+
 impl Capability {
     /// Whether it can be done.
     pub fn is_yes(&self) -> bool {
@@ -104,7 +172,7 @@ impl Capability {
 }
 
 /// What platform, event and token allow.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 pub struct Capabilities {
     /// A sticky comment on the pull or merge request.
     pub comment: Capability,
@@ -123,7 +191,10 @@ pub struct Capabilities {
 }
 
 /// Where a job runs. Holds no secret: tokens are read by name when they are needed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+///
+/// Every text comes from the platform or from whoever opened a request: names and commits were checked for their shape,
+/// and all of it is still to be escaped for its destination. The default is a machine without CI.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Context {
     /// The platform.
@@ -146,8 +217,10 @@ pub struct Context {
     pub git_ref: Option<String>,
     /// The commit that is checked out.
     pub sha: Option<String>,
-    /// The commit or branch it is compared with, where the event names one.
+    /// The commit it is compared with, where the event names one.
     pub base_sha: Option<String>,
+    /// The branch that a request or a merge group goes into.
+    pub base_branch: Option<String>,
     /// The pull or merge request.
     pub pull_request: Option<PullRequest>,
     /// The page of this run.
@@ -168,10 +241,79 @@ pub struct Context {
     pub output_file: Option<PathBuf>,
     /// The directory that was checked out.
     pub workspace: Option<PathBuf>,
+    /// The working directory below the workspace, with `/`, empty for the workspace itself; `None` outside of it.
+    pub directory: Option<String>,
     /// The variable that holds the publishing token, when one is set.
     pub token_variable: Option<String>,
+    /// The variable that holds a token which can only read the baseline (`CI_JOB_TOKEN`), when one is set.
+    pub job_token_variable: Option<String>,
     /// A private CA to trust (`CI_SERVER_TLS_CA_FILE`).
     pub ca_file: Option<PathBuf>,
     /// What can be done.
     pub capabilities: Capabilities,
+    /// What else somebody should know who wonders why something is not published, each a sentence.
+    pub notes: Vec<String>,
+}
+
+impl Context {
+    /// A path as the platform wants it: relative to the repository's root, with `/`.
+    ///
+    /// Takes a path relative to the working directory, or an absolute one; `None` for what lies outside of the
+    /// repository and for what has control characters in it.
+    pub fn in_repository(&self, path: &str) -> Option<String> {
+        let path = Path::new(path);
+        let below = match (&self.workspace, &self.directory) {
+            _ if path.is_absolute() => path.strip_prefix(self.workspace.as_ref()?).ok()?.to_owned(),
+            (Some(_), None) => return None,
+            (_, directory) => Path::new(directory.as_deref().unwrap_or_default()).join(path),
+        };
+        let mut parts: Vec<&str> = Vec::new();
+        for part in below.components() {
+            match part {
+                Component::Normal(name) => parts.push(name.to_str()?),
+                Component::CurDir => {}
+                Component::ParentDir => drop(parts.pop()?),
+                Component::RootDir | Component::Prefix(_) => return None,
+            }
+        }
+        let path = parts.join("/");
+        (!path.is_empty() && !path.chars().any(char::is_control)).then_some(path)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_told_from_the_repositorys_root() {
+        let context = Context {
+            workspace: Some("/w/repo".into()),
+            directory: Some("packages/api".to_owned()),
+            ..Context::default()
+        };
+        for (path, expected) in [
+            ("sealmark.yaml", Some("packages/api/sealmark.yaml")),
+            ("./conf/../s.yaml", Some("packages/api/s.yaml")),
+            ("../../s.yaml", Some("s.yaml")),
+            ("/w/repo/a/s.yaml", Some("a/s.yaml")),
+            ("../../../s.yaml", None),
+            ("/w/repository/s.yaml", None),
+            ("/etc/s.yaml", None),
+            ("/w/repo/../x", None),
+            ("a\nb.yaml", None),
+            ("../..", None),
+        ] {
+            assert_eq!(context.in_repository(path).as_deref(), expected, "{path}");
+        }
+        assert_eq!(Context::default().in_repository("a/b.yaml").as_deref(), Some("a/b.yaml"));
+        let outside = Context { directory: None, ..context };
+        assert_eq!(outside.in_repository("sealmark.yaml"), None);
+    }
+
+    #[test]
+    fn a_platform_is_one_word_in_json() {
+        let words = [Platform::GitHub, Platform::CircleCi, Platform::Other("AWS CodeBuild".to_owned())];
+        assert_eq!(serde_json::to_string(&words).unwrap(), r#"["github","circleci","aws-codebuild"]"#);
+    }
 }

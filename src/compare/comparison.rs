@@ -60,6 +60,17 @@ pub enum DriftLevel {
     Info,
 }
 
+impl DriftLevel {
+    /// The word for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Breaking => "breaking",
+            Self::Notable => "notable",
+            Self::Info => "info",
+        }
+    }
+}
+
 /// The kind of thing that changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -114,6 +125,18 @@ impl Comparison {
     /// Whether a surface changed in a way that somebody should look at.
     pub fn drifted(&self) -> bool {
         self.servers.iter().flat_map(|server| &server.drift).any(|drift| drift.level < DriftLevel::Info)
+    }
+
+    /// Whether every server was compared and is as it was.
+    pub fn unchanged(&self) -> bool {
+        let same = |server: &ServerComparison| {
+            server.before.is_some()
+                && server.regressions.is_empty()
+                && server.improvements.is_empty()
+                && server.notes.is_empty()
+                && server.drift.is_empty()
+        };
+        self.notes.is_empty() && self.servers.iter().all(same)
     }
 
     /// The comparison of a server.

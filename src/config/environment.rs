@@ -14,8 +14,24 @@ use super::{
     value,
 };
 
-/// Variables of that prefix that are no settings: what we put into the environment of a server ourselves.
-pub const IGNORED_VARIABLES: &[&str] = &["SEALMARK_CANARY", "SEALMARK_FAKE_API_KEY", "SEALMARK_RUN"];
+/// Variables of that prefix that are no settings: what we put into the environment of a server ourselves, tokens, and
+/// what an earlier job handed on as outputs.
+pub const IGNORED_VARIABLES: &[&str] = &[
+    "SEALMARK_CANARY",
+    "SEALMARK_FAKE_API_KEY",
+    "SEALMARK_RUN",
+    "SEALMARK_TOKEN",
+    "SEALMARK_GITLAB_TOKEN",
+    "SEALMARK_GRADE",
+    "SEALMARK_GRADES",
+    "SEALMARK_REGRESSIONS",
+    "SEALMARK_DRIFT",
+    "SEALMARK_REPORT",
+    "SEALMARK_SARIF",
+    "SEALMARK_EXIT_CODE",
+    "SEALMARK_COMMENT_URL",
+    "SEALMARK_BADGE_ELIGIBLE",
+];
 
 const PREFIX: &str = "SEALMARK_";
 

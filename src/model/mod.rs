@@ -5,6 +5,7 @@ pub mod surface;
 pub mod token;
 pub mod trace;
 pub mod verdict;
+pub mod weight;
 
 pub use revision::{Era, Revision};
 pub use surface::{Greeting, Listing, Surface, Tool};

@@ -46,11 +46,13 @@ pub struct Listing<T> {
     pub rejected: Option<String>,
     /// A bound that ended the paging (`more than 50 pages`, `repeated cursor`).
     pub bound: Option<String>,
+    /// Why a page could not be read although others were: the entries are not the whole list.
+    pub broken_off: Option<String>,
 }
 
 impl<T> Default for Listing<T> {
     fn default() -> Self {
-        Self { entries: Vec::new(), asked: false, rejected: None, bound: None }
+        Self { entries: Vec::new(), asked: false, rejected: None, bound: None, broken_off: None }
     }
 }
 
@@ -63,6 +65,8 @@ pub struct Greeting {
     pub instructions: Option<String>,
     /// `serverInfo` as sent.
     pub server_info: Option<Value>,
+    /// The revision a legacy handshake chose.
+    pub revision: Option<String>,
 }
 
 /// Everything the server offers.

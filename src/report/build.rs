@@ -9,7 +9,7 @@ use super::{
         Badge, Build, CheckResult, Classified, ConfigFacts, Coverage, EvidenceFacts, PackResult, PackStatus, Packs,
         RunResult, SCHEMA, SandboxFacts, ServerFacts, Status,
     },
-    surface::surface_facts,
+    surface::ServerSurface,
 };
 use crate::{
     classify::{self, Class, Confidence},
@@ -87,7 +87,7 @@ pub fn build(trace: &Trace, surface: &Surface, judged: &[JudgedPack], facts: Fac
             .replace("Legacy", "legacy")
             .replace("Modern", "modern")
     });
-    server.surface = surface_facts(surface, redactor);
+    server.surface = ServerSurface::read(surface, redactor).facts();
     let mut run = RunResult {
         schema: SCHEMA.to_owned(),
         sealmark: Build { version: trace.header.sealmark.clone(), methodology: trace.header.methodology.clone() },

@@ -43,8 +43,8 @@ pub fn several<'l>(lines: impl Iterator<Item = &'l str>, out: &mut impl io::Writ
     out.write_all(b"\n]}\n")
 }
 
-/// An indented document with a final line feed.
-pub(super) fn bytes<T: Serialize>(value: &T) -> Result<Vec<u8>, ReportError> {
+/// An indented document with a final line feed, fit for a CI log: nothing in it is hidden and nothing a log command.
+pub fn bytes<T: Serialize>(value: &T) -> Result<Vec<u8>, ReportError> {
     let mut out = Vec::new();
     value.serialize(&mut Serializer::with_formatter(&mut out, Visible { inner: PrettyFormatter::new(), extra: "" }))?;
     out.push(b'\n');

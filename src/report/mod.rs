@@ -3,6 +3,7 @@
 pub mod badge;
 pub mod build;
 mod codequality;
+mod findings;
 mod grade_line;
 mod json;
 mod junit;
@@ -12,7 +13,7 @@ mod options;
 pub mod places;
 pub mod result;
 #[cfg(test)]
-mod sample;
+pub(crate) mod sample;
 mod sarif;
 mod sarif_rules;
 mod sast;
@@ -22,16 +23,17 @@ mod summary;
 mod surface;
 mod template;
 mod text;
-mod wording;
+pub mod wording;
 
 use crate::{config::settings::Format, text::terminal};
 
 pub use grade_line::grade_line;
-pub use json::{line as json_line, several as json_of_lines};
+pub use json::{bytes as json_bytes, line as json_line, several as json_of_lines};
 pub use options::{GateFacts, RenderOptions, ReportError};
 pub use places::{Place, Places};
 pub use result::RunResult;
 pub use schema::schema;
+pub use surface::{ServerSurface, canonical, text_facts};
 pub use template::check_template;
 
 /// Renders one or several runs. Pure: the same runs and options give the same bytes.

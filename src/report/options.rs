@@ -71,14 +71,6 @@ pub enum ReportError {
         /// The format asked for.
         format: Format,
     },
-    /// Code scanning reads a limited number of runs per file.
-    #[error("a SARIF file holds at most {limit} servers, and this run has {servers}")]
-    TooManyRuns {
-        /// How many servers there are.
-        servers: usize,
-        /// How many fit.
-        limit: usize,
-    },
     /// The template is at fault.
     #[error("template {name}{}: {reason}", line.map(|line| format!(":{line}")).unwrap_or_default())]
     Template {
@@ -102,7 +94,6 @@ impl ReportError {
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             Self::SeveralServers { .. } => Some("choose one with --server <name>"),
-            Self::TooManyRuns { .. } => Some("grade fewer servers at once: --server <name> selects one"),
             Self::Template { .. } => Some(
                 "a template reads the fields of the JSON report, header, standardLabel, summary and packList; \
                  --format json shows them",

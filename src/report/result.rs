@@ -11,6 +11,7 @@ use serde::{
 };
 use serde_json::Value;
 
+use super::surface::ServerSurface;
 pub use crate::model::PackStatus;
 use crate::model::{Severity, Verdict};
 
@@ -157,6 +158,9 @@ pub struct ServerFacts {
     pub other_era: Option<String>,
     /// What it offers an agent.
     pub surface: SurfaceFacts,
+    /// The same with its texts, where this process met the server and a snapshot is asked for; no report holds it.
+    #[serde(skip)]
+    pub offers: Option<Box<ServerSurface>>,
 }
 
 /// What a server offers, as hashes, lengths and schemas; texts are not stored.
@@ -165,18 +169,72 @@ pub struct ServerFacts {
 pub struct SurfaceFacts {
     /// Tools in listing order.
     pub tools: Vec<ToolFacts>,
-    /// Prompts: name → SHA-256 of the entry's canonical JSON.
-    pub prompts: BTreeMap<String, String>,
-    /// Resources: URI → SHA-256 of the entry's canonical JSON.
-    pub resources: BTreeMap<String, String>,
-    /// Resource templates: URI template → SHA-256 of the entry's canonical JSON.
-    pub resource_templates: BTreeMap<String, String>,
+    /// Prompts by name.
+    pub prompts: BTreeMap<String, PromptFacts>,
+    /// Resources by URI.
+    pub resources: BTreeMap<String, ResourceFacts>,
+    /// Resource templates by URI template.
+    pub resource_templates: BTreeMap<String, ResourceFacts>,
     /// `instructions`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub instructions: Option<TextFacts>,
+    /// `instructions` of the other era's handshake, where they differ.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub other_instructions: Option<TextFacts>,
     /// `capabilities` as sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub capabilities: Option<Value>,
+    /// Protocol revisions it is known to speak, sorted; a legacy handshake tells one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub revisions: Vec<String>,
+    /// `serverInfo.title`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<TextFacts>,
+    /// Further members of `serverInfo` → SHA-256 of their canonical JSON.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub info: BTreeMap<String, String>,
+    /// Lists that could not be read whole (`tools/list`) → why.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unread: BTreeMap<String, String>,
+}
+
+/// One prompt of the surface.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct PromptFacts {
+    /// Its title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<TextFacts>,
+    /// Its description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<TextFacts>,
+    /// Argument → whether it is required.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub arguments: BTreeMap<String, bool>,
+    /// Argument → its description.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub argument_descriptions: BTreeMap<String, TextFacts>,
+    /// Further members → SHA-256 of their canonical JSON.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other: BTreeMap<String, String>,
+}
+
+/// One resource or resource template of the surface.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ResourceFacts {
+    /// Its title.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub title: Option<TextFacts>,
+    /// Its description.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub description: Option<TextFacts>,
+    /// Its media type.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub mime_type: Option<String>,
+    /// Further members → SHA-256 of their canonical JSON.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other: BTreeMap<String, String>,
 }
 
 /// A server's text without the text.
@@ -189,7 +247,7 @@ pub struct TextFacts {
 }
 
 /// One tool of the surface.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ToolFacts {
     /// Its name.
@@ -217,6 +275,12 @@ pub struct ToolFacts {
     /// Annotations as sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub annotations: Option<Value>,
+    /// SHA-256 of the canonical JSON of `_meta`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub meta: Option<String>,
+    /// Further members of the entry (`icons`, `execution`) → SHA-256 of their canonical JSON.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub other: BTreeMap<String, String>,
 }
 
 /// The configuration of a run.

@@ -62,6 +62,7 @@ fn tool(name: &str) -> ToolFacts {
         required: Vec::new(),
         parameters: BTreeMap::from([("text".to_owned(), "string".to_owned())]),
         annotations: Some(json!({ "readOnlyHint": true })),
+        ..ToolFacts::default()
     }
 }
 
@@ -104,6 +105,7 @@ pub(crate) fn clean() -> RunResult {
             era: Some("legacy".to_owned()),
             other_era: None,
             surface: SurfaceFacts { tools: vec![tool("echo"), tool("add")], ..SurfaceFacts::default() },
+            offers: None,
         },
         config: ConfigFacts {
             hash: "0123456789abcdef".repeat(4),

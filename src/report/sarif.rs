@@ -1,68 +1,155 @@
 //! SARIF 2.1.0 for code scanning: one run per server, one result per failed or partial check and tool.
+//!
+//! A file with more servers than code scanning reads runs of holds one run for all of them.
 
-use std::{collections::BTreeMap, fmt::Write as _};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    fmt::Write as _,
+};
 
 use serde_json::json;
 use serde_sarif::sarif::{
     self, ArtifactLocation, Invocation, Location, Message, Notification, PhysicalLocation, PropertyBag, Region,
     ReportingDescriptor, ResultLevel, Run, RunAutomationDetails, Sarif, Tool, ToolComponent,
 };
-use sha2::{Digest, Sha256};
 
 use super::{
+    findings::{Finding, Identities, findings, hash, uri},
     json as writer,
     options::{RenderOptions, ReportError},
-    result::{CheckResult, EvidenceFacts, RunResult, Status},
-    sarif_rules::{LONGEST, rule_id, rules},
+    places::Place,
+    result::{RunResult, Status},
+    sarif_rules::{LONGEST, every_rule, rule_id, rule_of},
     wording::{self, NAME, QUOTE},
 };
 use crate::{
     model::{Severity, Verdict},
+    packs,
     text::{excerpt, terminal},
 };
 
 /// Runs that code scanning reads from one file.
 const MAX_RUNS: usize = 20;
-/// Tools of one check that get a result of their own; the rest share one.
-const MAX_TOOLS: usize = 100;
+/// Results of a run that GitHub keeps and that GitLab takes at all.
+const MAX_RESULTS: usize = 5_000;
+/// Bytes of all results: with rules and the rest the file stays below GitLab's 10 MB, and far below that compressed.
+const MAX_BYTES: usize = 9_000_000;
+/// Notifications about servers that were not graded.
+const MAX_NOTIFICATIONS: usize = 100;
 /// The schema that the document names.
 const SCHEMA: &str = "https://json.schemastore.org/sarif-2.1.0.json";
-/// The place of a run without a configuration file: where one would stand.
-const DEFAULT_PATH: &str = "sealmark.yaml";
 
 /// All runs in one document.
 pub(super) fn render(runs: &[RunResult], options: &RenderOptions) -> Result<Vec<u8>, ReportError> {
-    if runs.len() > MAX_RUNS {
-        return Err(ReportError::TooManyRuns { servers: runs.len(), limit: MAX_RUNS });
-    }
-    let log = Sarif::builder()
-        .schema(SCHEMA)
-        .version(json!("2.1.0"))
-        .runs(runs.iter().map(|run| self::run(run, options)).collect::<Vec<_>>())
-        .build();
+    let groups: Vec<Vec<&RunResult>> =
+        if runs.len() > MAX_RUNS { vec![runs.iter().collect()] } else { runs.iter().map(|run| vec![run]).collect() };
+    let mut drafts: Vec<Draft<'_>> = groups.into_iter().map(|runs| Draft::new(runs, options)).collect();
+    cut(&mut drafts)?;
+    let mut categories = BTreeSet::new();
+    let runs = drafts.into_iter().enumerate().map(|(number, draft)| {
+        let mut category = draft.category();
+        if !categories.insert(category.clone()) {
+            // A delivery with one category twice is refused as a whole.
+            category = format!("{}-{number}/", category.trim_end_matches('/'));
+            categories.insert(category.clone());
+        }
+        draft.finish(category, number == 0, options)
+    });
+    let log = Sarif::builder().schema(SCHEMA).version(json!("2.1.0")).runs(runs.collect::<Vec<_>>()).build();
     writer::bytes(&log)
 }
 
-fn run(run: &RunResult, options: &RenderOptions) -> Run {
-    let rules = rules(run);
-    let results: Vec<sarif::Result> =
-        run.packs.0.iter().flat_map(|(_, pack)| &pack.checks).flat_map(|check| results(run, check, &rules)).collect();
-    let version = plain(&run.sealmark.version, NAME);
-    let driver = ToolComponent::builder()
-        .name("sealmark")
-        .version(version.clone())
-        .semantic_version(version)
-        .information_uri(env!("CARGO_PKG_REPOSITORY"))
-        .rules(rules)
-        .build();
-    Run::builder()
-        .tool(Tool::builder().driver(driver).build())
-        .automation_details(RunAutomationDetails::builder().id(category(&run.name)).build())
-        .invocations(vec![invocation(run, options)])
-        .column_kind(json!("unicodeCodePoints"))
-        .results(results)
-        .properties(properties(run))
-        .build()
+/// A run with its results before anything is cut.
+struct Draft<'a> {
+    runs: Vec<&'a RunResult>,
+    results: Vec<(Finding<'a>, sarif::Result)>,
+    cut: usize,
+}
+
+/// Leaves the worst results, as many as a run and a file may hold. What stays keeps its order.
+fn cut(drafts: &mut [Draft<'_>]) -> Result<(), ReportError> {
+    let mut all = Vec::new();
+    for (number, draft) in drafts.iter().enumerate() {
+        for (at, (finding, result)) in draft.results.iter().enumerate() {
+            // What indentation adds: at most ten levels of two, over some fifty lines.
+            let mut bytes = serde_json::to_vec(result)?.len() + 1_000;
+            if packs::check(&finding.check.id).is_none() {
+                bytes += serde_json::to_vec(&rule_of(finding.pack, finding.check))?.len() + 500;
+            }
+            all.push((finding.rank(), at, number, bytes));
+        }
+    }
+    all.sort();
+    let (mut bytes, mut kept) = (0, vec![BTreeSet::new(); drafts.len()]);
+    for (_, at, number, size) in all {
+        if kept[number].len() < MAX_RESULTS && bytes + size <= MAX_BYTES {
+            bytes += size;
+            kept[number].insert(at);
+        }
+    }
+    for (draft, kept) in drafts.iter_mut().zip(kept) {
+        draft.cut = draft.results.len() - kept.len();
+        let mut at = 0;
+        draft.results.retain(|_| {
+            at += 1;
+            kept.contains(&(at - 1))
+        });
+    }
+    Ok(())
+}
+
+impl<'a> Draft<'a> {
+    fn new(runs: Vec<&'a RunResult>, options: &RenderOptions) -> Self {
+        let mut identities = Identities::default();
+        let results = (runs.iter().flat_map(|run| findings(run)))
+            .map(|finding| {
+                let result = result(&finding, identities.unique(finding.fingerprint()), options);
+                (finding, result)
+            })
+            .collect();
+        Self { runs, results, cut: 0 }
+    }
+
+    /// The stable category of the results: everything before the last slash.
+    fn category(&self) -> String {
+        match self.runs.as_slice() {
+            [run] => category(&run.name),
+            _ => "sealmark/".to_owned(),
+        }
+    }
+
+    /// The first run of a file lists every rule; the others what they refer to, or twenty servers would be twenty copies.
+    fn finish(self, category: String, every: bool, options: &RenderOptions) -> Run {
+        let mut rules: Vec<ReportingDescriptor> = if every { every_rule() } else { Vec::new() };
+        let mut index: BTreeMap<String, usize> =
+            rules.iter().enumerate().map(|(at, rule)| (rule.id.clone(), at)).collect();
+        let (runs, cut) = (self.runs, self.cut);
+        let results = self.results.into_iter().map(|(finding, mut result)| {
+            let at = *index.entry(rule_id(&finding.check.id)).or_insert_with(|| {
+                rules.push(rule_of(finding.pack, finding.check));
+                rules.len() - 1
+            });
+            result.rule_index = Some(at as i64);
+            result
+        });
+        let results: Vec<sarif::Result> = results.collect();
+        let version = plain(runs.first().map_or(env!("CARGO_PKG_VERSION"), |run| &run.sealmark.version), NAME);
+        let driver = ToolComponent::builder()
+            .name("sealmark")
+            .version(version.clone())
+            .semantic_version(version)
+            .information_uri(env!("CARGO_PKG_REPOSITORY"))
+            .rules(rules)
+            .build();
+        Run::builder()
+            .tool(Tool::builder().driver(driver).build())
+            .automation_details(RunAutomationDetails::builder().id(category).build())
+            .invocations(vec![invocation(&runs, cut, options)])
+            .column_kind(json!("unicodeCodePoints"))
+            .results(results)
+            .properties(properties(&runs))
+            .build()
+    }
 }
 
 /// One visible line in SARIF's plain text, where square brackets are links unless escaped (§ 3.11.6).
@@ -70,7 +157,6 @@ fn plain(text: &str, max_chars: usize) -> String {
     terminal::line(&excerpt(text, max_chars)).replace('[', "\\[").replace(']', "\\]")
 }
 
-/// The stable category of a server's results: everything before the last slash.
 fn category(server: &str) -> String {
     let short = excerpt(server, 100);
     let mut name: String = terminal::line(&short).chars().map(|c| if c == '/' { '-' } else { c }).collect();
@@ -81,117 +167,116 @@ fn category(server: &str) -> String {
     format!("sealmark/{name}/")
 }
 
-fn invocation(run: &RunResult, options: &RenderOptions) -> Invocation {
+/// How the runs went. A server that was not graded makes the execution unsuccessful: that it has no results is no news.
+fn invocation(runs: &[&RunResult], cut: usize, options: &RenderOptions) -> Invocation {
+    let graded = |run: &&RunResult| matches!(run.status, Status::Graded | Status::NothingGraded);
+    let start = runs.iter().map(|run| run.started_at.as_str()).min().unwrap_or_default();
     let mut invocation = Invocation::builder()
-        .execution_successful(matches!(run.status, Status::Graded | Status::NothingGraded))
+        .execution_successful(runs.iter().all(graded))
         .exit_code(i64::from(options.gate.exit_code))
-        .start_time_utc(plain(&run.started_at, NAME))
+        .start_time_utc(plain(start, NAME))
         .build();
-    if let Some(ending) = wording::ending(run) {
+    let several = runs.len() > 1;
+    let ended = runs.iter().filter_map(|run| {
         let level = if run.status == Status::NothingGraded { "warning" } else { "error" };
-        let message = Message::builder().text(plain(&ending, LONGEST)).build();
-        invocation.tool_execution_notifications =
-            Some(vec![Notification::builder().level(json!(level)).message(message).build()]);
+        let server = if several { format!("{}: ", run.name) } else { String::new() };
+        Some((level, format!("{server}{}", wording::ending(run)?)))
+    });
+    let mut notes: Vec<(&str, String)> = ended.collect();
+    if notes.len() > MAX_NOTIFICATIONS {
+        let more = notes.split_off(MAX_NOTIFICATIONS).len();
+        notes.push(("error", format!("{} not graded either", wording::counted(more, "more server"))));
+    }
+    if cut > 0 {
+        let cut = wording::counted(cut, "result");
+        let text = format!("{cut} did not fit into this file, the least severe ones; the JSON report has all of them");
+        notes.push(("warning", text));
+    }
+    if !notes.is_empty() {
+        let built = notes.into_iter().map(|(level, text)| {
+            let message = Message::builder().text(plain(&text, LONGEST)).build();
+            Notification::builder().level(json!(level)).message(message).build()
+        });
+        invocation.tool_execution_notifications = Some(built.collect());
     }
     invocation
 }
 
-fn properties(run: &RunResult) -> PropertyBag {
-    let grades: serde_json::Map<String, serde_json::Value> = (run.packs.0.iter())
-        .filter_map(|(id, pack)| Some((terminal::line(&excerpt(id, NAME)), json!(wording::letter(pack)?))))
-        .collect();
-    let more = BTreeMap::from([
-        ("standing".to_owned(), json!(wording::label(run))),
-        ("methodology".to_owned(), json!(plain(&run.sealmark.methodology, NAME))),
-        ("configHash".to_owned(), json!(plain(&run.config.hash, NAME))),
-        ("server".to_owned(), json!(plain(&run.name, NAME))),
-        ("grades".to_owned(), json!(grades)),
-        ("durationMs".to_owned(), json!(run.duration_ms)),
-    ]);
+fn properties(runs: &[&RunResult]) -> PropertyBag {
+    let mut more = BTreeMap::new();
+    match runs {
+        [run] => {
+            let grades: serde_json::Map<String, serde_json::Value> = (run.packs.0.iter())
+                .filter_map(|(id, pack)| Some((terminal::line(&excerpt(id, NAME)), json!(wording::letter(pack)?))))
+                .collect();
+            more.insert("standing".to_owned(), json!(wording::label(run)));
+            more.insert("methodology".to_owned(), json!(plain(&run.sealmark.methodology, NAME)));
+            more.insert("configHash".to_owned(), json!(plain(&run.config.hash, NAME)));
+            more.insert("server".to_owned(), json!(plain(&run.name, NAME)));
+            more.insert("grades".to_owned(), json!(grades));
+            more.insert("durationMs".to_owned(), json!(run.duration_ms));
+        }
+        runs => {
+            let standard = runs.iter().filter(|run| run.config.standard).count();
+            more.insert("servers".to_owned(), json!(runs.len()));
+            more.insert("standardServers".to_owned(), json!(standard));
+        }
+    }
     PropertyBag::builder().additional_properties(more).build()
 }
 
-/// The results of one check: one per tool that its evidence names, and one for what names none.
-fn results(run: &RunResult, check: &CheckResult, rules: &[ReportingDescriptor]) -> Vec<sarif::Result> {
-    if !matches!(check.verdict, Verdict::Fail | Verdict::Part) {
-        return Vec::new();
-    }
-    let mut tools: Vec<(&str, Vec<&EvidenceFacts>)> = Vec::new();
-    let mut index: BTreeMap<&str, usize> = BTreeMap::new();
-    let mut general: Vec<&EvidenceFacts> = Vec::new();
-    for line in check.evidence.iter().filter(|line| matches!(line.verdict, Verdict::Fail | Verdict::Part)) {
-        match line.tool.as_deref() {
-            Some(tool) => {
-                let at = *index.entry(tool).or_insert_with(|| {
-                    tools.push((tool, Vec::new()));
-                    tools.len() - 1
-                });
-                tools[at].1.push(line);
-            }
-            None => general.push(line),
-        }
-    }
-    let rest = tools.split_off(tools.len().min(MAX_TOOLS));
-    let mut results: Vec<sarif::Result> =
-        tools.into_iter().map(|(tool, lines)| result(run, check, rules, Some(tool), &lines, 0)).collect();
-    if !general.is_empty() || !rest.is_empty() || results.is_empty() {
-        let more = rest.len();
-        general.extend(rest.into_iter().flat_map(|(_, lines)| lines));
-        results.push(result(run, check, rules, None, &general, more));
-    }
-    results
-}
-
-fn result(
-    run: &RunResult,
-    check: &CheckResult,
-    rules: &[ReportingDescriptor],
-    tool: Option<&str>,
-    lines: &[&EvidenceFacts],
-    more_tools: usize,
-) -> sarif::Result {
-    // A line may say less than its check, never more.
-    let verdict = lines.iter().map(|line| line.verdict).min().unwrap_or(check.verdict).max(check.verdict);
-    let level = match (verdict, check.severity) {
+fn result(finding: &Finding<'_>, print: String, options: &RenderOptions) -> sarif::Result {
+    let level = match (finding.verdict, finding.check.severity) {
         (Verdict::Fail, Severity::Advisory) => ResultLevel::Warning,
         (Verdict::Fail, _) => ResultLevel::Error,
         (_, Severity::Advisory) => ResultLevel::Note,
         _ => ResultLevel::Warning,
     };
-    let id = rule_id(&check.id);
-    let index = rules.iter().position(|rule| rule.id == id).unwrap_or_default();
-    let fingerprint = format!("{}:1", &hash(&[&check.id, &run.name, tool.unwrap_or_default()])[..32]);
+    let spot = finding.spot(&options.places);
     let mut built = sarif::Result::builder()
-        .rule_id(id)
-        .rule_index(index as i64)
+        .rule_id(rule_id(&finding.check.id))
         .level(level)
-        .message(Message::builder().text(message(run, check, tool, lines, more_tools)).build())
-        .locations(vec![location(run)])
-        .partial_fingerprints(BTreeMap::from([("primaryLocationLineHash".to_owned(), fingerprint)]))
+        .message(Message::builder().text(message(finding)).build())
+        .locations(vec![location(&spot.place)])
+        .partial_fingerprints(BTreeMap::from([("primaryLocationLineHash".to_owned(), format!("{print}:1"))]))
         .build();
-    let mut more = BTreeMap::from([("verdict".to_owned(), json!(verdict.as_str()))]);
-    more.extend(tool.map(|tool| ("tool".to_owned(), json!(plain(tool, NAME)))));
+    // The first location is the one that is shown; both are named, so that the other one is a click away.
+    let mut related = Vec::new();
+    if let (Some(configuration), Some(tool)) = (&spot.configuration, finding.tool) {
+        related.push((&spot.place, format!("the line that registers {}", plain(tool, NAME))));
+        related.push((configuration, format!("the configuration of {}", plain(&finding.run.name, NAME))));
+    }
+    if !related.is_empty() {
+        let related = related.into_iter().enumerate().map(|(number, (place, text))| {
+            let mut location = location(place);
+            location.id = Some(number as i64 + 1);
+            location.message = Some(Message::builder().text(text).build());
+            location
+        });
+        built.related_locations = Some(related.collect());
+    }
+    let mut more = BTreeMap::from([
+        ("verdict".to_owned(), json!(finding.verdict.as_str())),
+        ("server".to_owned(), json!(plain(&finding.run.name, NAME))),
+    ]);
+    more.extend(finding.tool.map(|tool| ("tool".to_owned(), json!(plain(tool, NAME)))));
     built.properties = Some(PropertyBag::builder().additional_properties(more).build());
     built
 }
 
 /// The first sentence is the alert's title: which server, which tool, what is wrong.
-fn message(
-    run: &RunResult,
-    check: &CheckResult,
-    tool: Option<&str>,
-    lines: &[&EvidenceFacts],
-    more_tools: usize,
-) -> String {
-    let place = match tool {
-        Some(tool) => format!("{}, tool {}", plain(&run.name, NAME), plain(tool, NAME)),
-        None => plain(&run.name, NAME),
+fn message(finding: &Finding<'_>) -> String {
+    let server = plain(&finding.run.name, NAME);
+    let place = match finding.tool {
+        Some(tool) => format!("{server}, tool {}", plain(tool, NAME)),
+        None => server,
     };
-    let mut text = format!("{place}: {}", plain(&check.summary, QUOTE));
-    if more_tools > 0 {
-        let _ = write!(text, " (and {})", wording::counted(more_tools, "more tool")); // writing to a String cannot fail
+    let mut text = format!("{place}: {}", plain(&finding.check.summary, QUOTE));
+    if finding.more_tools > 0 {
+        // Writing to a String cannot fail.
+        let _ = write!(text, " (and {})", wording::counted(finding.more_tools, "more tool"));
     }
-    for line in lines.iter().take(3) {
+    for line in finding.lines.iter().take(3) {
         let _ = write!(
             text,
             "\n{}: {} ({})",
@@ -204,48 +289,11 @@ fn message(
     if text.chars().count() > LONGEST { text.chars().take(LONGEST - 1).chain(['…']).collect() } else { text }
 }
 
-fn location(run: &RunResult) -> Location {
-    let region = Region::builder().start_line(i64::from(run.config.line.unwrap_or(1).max(1))).start_column(1).build();
-    let artifact = ArtifactLocation::builder().uri(uri(run.config.path.as_deref())).build();
+fn location(place: &Place) -> Location {
+    let region = Region::builder().start_line(i64::from(place.line)).start_column(1).build();
+    let artifact = ArtifactLocation::builder().uri(uri(&place.path)).build();
     let place = PhysicalLocation::builder().artifact_location(artifact).region(region).build();
     Location::builder().physical_location(place).build()
-}
-
-/// A path below the working directory as a relative reference; one that leads elsewhere is reduced to its name.
-fn uri(path: Option<&str>) -> String {
-    let path = path.unwrap_or(DEFAULT_PATH).replace('\\', "/");
-    let path = path.trim_start_matches("./");
-    let parts: Vec<&str> = path.split('/').filter(|part| !matches!(*part, "" | ".")).collect();
-    let outside = path.starts_with('/') || path.chars().nth(1) == Some(':') || parts.contains(&"..");
-    let kept = if outside { parts.last().copied().filter(|name| *name != "..").into_iter().collect() } else { parts };
-    let mut out = String::new();
-    for (number, part) in kept.iter().enumerate() {
-        if number > 0 {
-            out.push('/');
-        }
-        for byte in excerpt(part, 255).bytes() {
-            match byte {
-                b'A'..=b'Z' | b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_' | b'~' => out.push(char::from(byte)),
-                byte => {
-                    let _ = write!(out, "%{byte:02X}"); // writing to a String cannot fail
-                }
-            }
-        }
-    }
-    if out.is_empty() { DEFAULT_PATH.to_owned() } else { out }
-}
-
-/// SHA-256 of the parts, each ended by a zero byte, in hex.
-fn hash(parts: &[&str]) -> String {
-    let mut hasher = Sha256::new();
-    for part in parts {
-        hasher.update(part.as_bytes());
-        hasher.update([0]);
-    }
-    hasher.finalize().iter().fold(String::with_capacity(64), |mut hex, byte| {
-        let _ = write!(hex, "{byte:02x}"); // writing to a String cannot fail
-        hex
-    })
 }
 
 #[cfg(test)]
@@ -253,7 +301,7 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::report::sample;
+    use crate::report::{findings, sample};
 
     fn document(runs: &[RunResult]) -> Value {
         serde_json::from_slice(&render(runs, &RenderOptions::default()).expect("SARIF")).expect("JSON")
@@ -309,7 +357,10 @@ mod tests {
 
     #[test]
     fn rules_stay_within_the_platforms_limits() {
-        for rule in rules(&sample::hostile(&"x".repeat(10_000))) {
+        let hostile = sample::hostile(&"x".repeat(10_000));
+        let found = findings(&hostile);
+        let unknown = found.iter().map(|finding| rule_of(finding.pack, finding.check));
+        for rule in every_rule().into_iter().chain(unknown) {
             let chars = |message: &Option<serde_sarif::sarif::MultiformatMessageString>| {
                 message.as_ref().map_or(0, |message| message.text.chars().count())
             };
@@ -335,8 +386,12 @@ mod tests {
         let results: Vec<&Value> = (document["runs"][0]["results"].as_array().expect("results").iter())
             .filter(|result| result["ruleId"] == "mutating-sql")
             .collect();
-        assert_eq!(results.len(), MAX_TOOLS + 1);
-        assert!(results[MAX_TOOLS]["message"]["text"].as_str().is_some_and(|text| text.contains("and 150 more tools")));
+        assert_eq!(results.len(), findings::MAX_TOOLS + 1);
+        assert!(
+            results[findings::MAX_TOOLS]["message"]["text"]
+                .as_str()
+                .is_some_and(|text| text.contains("and 150 more tools"))
+        );
     }
 
     #[test]
@@ -356,23 +411,118 @@ mod tests {
     }
 
     #[test]
-    fn paths_are_relative_references() {
-        for (path, expected) in [
-            (None, "sealmark.yaml"),
-            (Some("./a b/ü.yaml"), "a%20b/%C3%BC.yaml"),
-            (Some("/home/me/x.yaml"), "x.yaml"),
-            (Some("../other/x.yaml"), "x.yaml"),
-            (Some("C:\\me\\x.yaml"), "x.yaml"),
-            (Some(".."), "sealmark.yaml"),
-        ] {
-            assert_eq!(uri(path), expected, "{path:?}");
+    fn a_tool_is_pointed_at_where_it_is_registered() {
+        let place = Place { path: "src/a b.ts".to_owned(), line: 12 };
+        let places = crate::report::Places(BTreeMap::from([(("shop".to_owned(), "query".to_owned()), place)]));
+        let options = RenderOptions { places, ..RenderOptions::default() };
+        let of = |options: &RenderOptions| -> Value {
+            serde_json::from_slice(&render(&[sample::graded()], options).expect("SARIF")).expect("JSON")
+        };
+        let (with, without) = (of(&options), of(&RenderOptions::default()));
+        let at = |value: &Value| {
+            let place = &value["physicalLocation"];
+            let line = place["region"]["startLine"].as_u64().expect("a line");
+            format!("{}:{line}", place["artifactLocation"]["uri"].as_str().expect("uri"))
+        };
+        for (moved, fallen_back) in (with["runs"][0]["results"].as_array().expect("results").iter())
+            .zip(without["runs"][0]["results"].as_array().expect("results"))
+        {
+            assert_eq!(moved["partialFingerprints"], fallen_back["partialFingerprints"]);
+            assert_eq!(at(&fallen_back["locations"][0]), "conf/sealmark.yaml:7");
+            assert_eq!(fallen_back["relatedLocations"], Value::Null);
+            if moved["properties"]["tool"] == "query" {
+                assert_eq!(at(&moved["locations"][0]), "src/a%20b.ts:12");
+                assert_eq!(at(&moved["relatedLocations"][0]), "src/a%20b.ts:12");
+                assert_eq!(at(&moved["relatedLocations"][1]), "conf/sealmark.yaml:7");
+            } else {
+                assert_eq!(at(&moved["locations"][0]), "conf/sealmark.yaml:7");
+            }
         }
     }
 
     #[test]
-    fn more_servers_than_a_file_holds_are_refused() {
-        let runs = vec![sample::clean(); MAX_RUNS + 1];
-        let error = render(&runs, &RenderOptions::default()).expect_err("too many");
-        assert_eq!(error.to_string(), "a SARIF file holds at most 20 servers, and this run has 21");
+    fn more_servers_than_a_file_holds_share_one_run() {
+        let runs: Vec<RunResult> =
+            (0..=MAX_RUNS).map(|number| RunResult { name: format!("shop-{number}"), ..sample::graded() }).collect();
+        assert_eq!(document(&runs[..MAX_RUNS])["runs"].as_array().map(Vec::len), Some(MAX_RUNS));
+        let document = document(&runs);
+        assert_eq!(document["runs"].as_array().map(Vec::len), Some(1));
+        assert_eq!(document["runs"][0]["automationDetails"]["id"], "sealmark/");
+        let results = document["runs"][0]["results"].as_array().expect("results");
+        assert_eq!(results.len(), 4 * runs.len());
+        let prints: BTreeSet<String> = results.iter().map(|result| result["partialFingerprints"].to_string()).collect();
+        assert_eq!(prints.len(), results.len());
+    }
+
+    #[test]
+    fn later_runs_list_the_rules_they_refer_to() {
+        let runs: Vec<RunResult> =
+            (0..3).map(|number| RunResult { name: format!("shop-{number}"), ..sample::graded() }).collect();
+        let document = document(&runs);
+        for (number, run) in document["runs"].as_array().expect("runs").iter().enumerate() {
+            let rules = run["tool"]["driver"]["rules"].as_array().expect("rules");
+            assert_eq!(rules.len() >= crate::packs::checks().count(), number == 0);
+            for result in run["results"].as_array().expect("results") {
+                assert_eq!(rules[result["ruleIndex"].as_u64().expect("index") as usize]["id"], result["ruleId"]);
+            }
+        }
+    }
+
+    #[test]
+    fn what_does_not_fit_is_the_least_severe_and_is_counted() {
+        let mut run = sample::graded();
+        // 40 critical fails come last and must stay; the advisory ones before them go first.
+        let lines = |start: usize, count: usize| -> Vec<_> {
+            (start..start + count)
+                .map(|number| sample::evidence("case", Some(&format!("tool_{number}")), Verdict::Fail))
+                .collect()
+        };
+        let mut checks: Vec<_> = (0..60)
+            .map(|number| sample::check(&format!("advice-{number}"), Verdict::Fail, Severity::Advisory, lines(0, 100)))
+            .collect();
+        checks.push(sample::check("grave", Verdict::Fail, Severity::Critical, lines(0, 40)));
+        run.packs.0.truncate(1);
+        run.packs.0[0].1.checks = checks;
+        let rendered = render(&[run], &RenderOptions::default()).expect("SARIF");
+        assert!(rendered.len() < 10_000_000, "{}", rendered.len());
+        let document: Value = serde_json::from_slice(&rendered).expect("JSON");
+        let results = document["runs"][0]["results"].as_array().expect("results");
+        assert!(results.len() <= MAX_RESULTS);
+        assert_eq!(results.iter().filter(|result| result["ruleId"] == "grave").count(), 40);
+        let notes = document["runs"][0]["invocations"][0]["toolExecutionNotifications"].as_array().expect("notes");
+        let gone = 60 * 100 + 40 - results.len();
+        assert!(
+            notes[0]["message"]["text"].as_str().expect("text").starts_with(&format!("{gone} results did not fit"))
+        );
+    }
+
+    #[test]
+    fn twenty_loud_servers_stay_below_every_size() {
+        let loud = |number: usize| {
+            let mut run = sample::graded();
+            run.name = format!("{number}-{}", "é".repeat(90));
+            let check = |number: usize| {
+                let long = "ü\"".repeat(200);
+                let lines = (0..100).map(|number| {
+                    let mut line = sample::evidence(&long, Some(&format!("{long}{number}")), Verdict::Fail);
+                    line.observed = long.clone();
+                    line
+                });
+                sample::check(&format!("own-{number}"), Verdict::Fail, Severity::Scored, lines.collect())
+            };
+            run.packs.0[0].1.checks = (0..10).map(check).collect();
+            run
+        };
+        let runs: Vec<RunResult> = (0..20).map(loud).collect();
+        let rendered = render(&runs, &RenderOptions::default()).expect("SARIF");
+        assert!(rendered.len() < 10_000_000, "{}", rendered.len());
+    }
+
+    #[test]
+    fn servers_of_one_name_have_categories_of_their_own() {
+        let document = document(&[sample::clean(), sample::clean()]);
+        let of = |number: usize| document["runs"][number]["automationDetails"]["id"].clone();
+        assert_eq!(of(0), "sealmark/toy/");
+        assert_eq!(of(1), "sealmark/toy-1/");
     }
 }

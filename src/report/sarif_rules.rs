@@ -6,8 +6,8 @@ use serde_json::{Value, json};
 use serde_sarif::sarif::{MultiformatMessageString, PropertyBag, ReportingConfiguration, ReportingDescriptor};
 
 use super::{
-    result::{CheckResult, RunResult},
-    wording::NAME,
+    result::CheckResult,
+    wording::{self, NAME},
 };
 use crate::{
     check::{Check, Pack},
@@ -18,17 +18,20 @@ use crate::{
 
 /// Longest description that GitHub and GitLab read, in characters.
 pub(super) const LONGEST: usize = 1000;
+/// Tags of a rule that they keep.
+const MAX_TAGS: usize = 10;
 
-/// The rules of a run: the registry's, then one for each check of the run that the registry does not know.
-pub(super) fn rules(run: &RunResult) -> Vec<ReportingDescriptor> {
-    let mut rules: Vec<ReportingDescriptor> = packs::checks().map(|(pack, check)| rule(pack, check)).collect();
-    for (pack, check) in run.packs.0.iter().flat_map(|(id, pack)| pack.checks.iter().map(move |check| (id, check))) {
-        let id = rule_id(&check.id);
-        if !rules.iter().any(|rule| rule.id == id) {
-            rules.push(unknown(id, pack, check));
-        }
+/// The rules of the registry.
+pub(super) fn every_rule() -> Vec<ReportingDescriptor> {
+    packs::checks().map(|(pack, check)| rule(pack, check)).collect()
+}
+
+/// The rule of one check of a run, which the registry need not know.
+pub(super) fn rule_of(pack: &str, found: &CheckResult) -> ReportingDescriptor {
+    match packs::check(&found.id) {
+        Some((pack, check)) => rule(pack, check),
+        None => unknown(rule_id(&found.id), pack, found),
     }
-    rules
 }
 
 /// A check's id as a rule's.
@@ -46,14 +49,14 @@ fn rule(pack: &Pack, check: &Check) -> ReportingDescriptor {
     let explain = &check.explain;
     let short = plain(check.title, LONGEST);
     let full = plain(if explain.what.is_empty() { check.title } else { explain.what }, LONGEST);
-    let properties = properties(pack.id, check.severity, check.candidate);
+    let properties = properties(pack.id, check.severity, check.candidate, &weaknesses(check));
     ReportingDescriptor::builder()
         .id(check.id)
         .name(name(check.id))
         .short_description(message(&short))
         .full_description(message(&full))
         .help(MultiformatMessageString::builder().text(help(check, false)).markdown(help(check, true)).build())
-        .help_uri(format!("{}/blob/main/docs/checks/{}.md", env!("CARGO_PKG_REPOSITORY"), check.id))
+        .help_uri(wording::page_of(check))
         .default_configuration(configuration(check.severity))
         .properties(properties)
         .build()
@@ -68,7 +71,7 @@ fn unknown(id: String, pack: &str, check: &CheckResult) -> ReportingDescriptor {
         .full_description(message(&title))
         .help(message(&title))
         .default_configuration(configuration(check.severity))
-        .properties(properties(&plain(pack, NAME), check.severity, check.candidate))
+        .properties(properties(&plain(pack, NAME), check.severity, check.candidate, &[]))
         .build()
 }
 
@@ -92,7 +95,16 @@ fn configuration(severity: Severity) -> ReportingConfiguration {
     ReportingConfiguration::builder().level(json!(level)).build()
 }
 
-fn properties(pack: &str, severity: Severity, candidate: bool) -> PropertyBag {
+/// The CWE numbers among a check's references.
+pub(super) fn weaknesses(check: &Check) -> Vec<u32> {
+    let number = |reference: &&str| {
+        let rest = reference.split_once("cwe.mitre.org/data/definitions/")?.1;
+        rest.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+    };
+    check.explain.references.iter().filter_map(number).collect()
+}
+
+fn properties(pack: &str, severity: Severity, candidate: bool, weaknesses: &[u32]) -> PropertyBag {
     let security = security_severity(pack, severity);
     let subject = if security.is_some() { "security" } else { "conformance" };
     // A pack's name is prefixed: a tag may stand only once.
@@ -100,6 +112,10 @@ fn properties(pack: &str, severity: Severity, candidate: bool) -> PropertyBag {
     if candidate {
         tags.push("candidate".to_owned());
     }
+    // GitLab reads the first form as an identifier, GitHub shows the second.
+    tags.extend(weaknesses.iter().map(|number| format!("cwe-{number}")));
+    tags.extend(weaknesses.iter().map(|number| format!("external/cwe/cwe-{number:03}")));
+    tags.truncate(MAX_TAGS);
     let mut more = BTreeMap::from([("precision".to_owned(), json!("high"))]);
     match security {
         Some(score) => more.insert("security-severity".to_owned(), json!(score)),

@@ -19,6 +19,8 @@ pub fn schema() -> Value {
             "server": server(),
             "surface": surface(),
             "tool": tool(),
+            "prompt": prompt(),
+            "resource": resource(),
             "text": text(),
             "config": config(),
             "classified": classified(),
@@ -168,11 +170,50 @@ fn surface() -> Value {
         "What the server offers an agent. Its texts are not stored, only their hashes and lengths.",
         json!({
             "tools": list(reference("tool"), "Tools in listing order."),
-            "prompts": map(reference("sha256"), "Prompt name to the hash of its entry."),
-            "resources": map(reference("sha256"), "Resource URI to the hash of its entry."),
-            "resourceTemplates": map(reference("sha256"), "URI template to the hash of its entry."),
+            "prompts": map(reference("prompt"), "Prompts by name."),
+            "resources": map(reference("resource"), "Resources by URI."),
+            "resourceTemplates": map(reference("resource"), "Resource templates by URI template."),
         }),
-        json!({ "instructions": reference("text"), "capabilities": { "description": "Capabilities as sent." } }),
+        json!({
+            "instructions": reference("text"),
+            "otherInstructions": reference("text"),
+            "capabilities": { "description": "Capabilities as sent." },
+            "revisions": texts("Protocol revisions it is known to speak; a legacy handshake tells one."),
+            "title": reference("text"),
+            "info": hashes("Further members of serverInfo to the hash of their value."),
+            "unread": map(json!({ "type": "string" }), "Lists that could not be read whole, with the reason."),
+        }),
+    )
+}
+
+fn hashes(description: &str) -> Value {
+    map(reference("sha256"), description)
+}
+
+fn prompt() -> Value {
+    object(
+        "One prompt.",
+        json!({}),
+        json!({
+            "title": reference("text"),
+            "description": reference("text"),
+            "arguments": map(json!({ "type": "boolean" }), "Argument to whether it is required."),
+            "argumentDescriptions": map(reference("text"), "Argument to its description."),
+            "other": hashes("Further members to the hash of their value."),
+        }),
+    )
+}
+
+fn resource() -> Value {
+    object(
+        "One resource or resource template.",
+        json!({}),
+        json!({
+            "title": reference("text"),
+            "description": reference("text"),
+            "mimeType": string("Its media type."),
+            "other": hashes("Further members to the hash of their value."),
+        }),
     )
 }
 
@@ -192,6 +233,8 @@ fn tool() -> Value {
             "outputSchema": { "description": "Its output schema as sent." },
             "outputSchemaSha256": reference("sha256"),
             "annotations": { "description": "Its annotations as sent." },
+            "meta": reference("sha256"),
+            "other": hashes("Further members of the entry to the hash of their value."),
         }),
     )
 }

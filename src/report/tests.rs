@@ -6,8 +6,16 @@ use super::*;
 use crate::{config::settings::Verbosity, text::is_hidden};
 
 const HUMAN: [Format; 3] = [Format::Text, Format::Markdown, Format::Summary];
-const EVERY: [Format; 6] =
-    [Format::Text, Format::Json, Format::Markdown, Format::Junit, Format::Sarif, Format::Summary];
+const EVERY: [Format; 8] = [
+    Format::Text,
+    Format::Json,
+    Format::Markdown,
+    Format::Junit,
+    Format::Sarif,
+    Format::Summary,
+    Format::Codequality,
+    Format::Sast,
+];
 
 fn options(verbosity: Verbosity) -> RenderOptions {
     RenderOptions { verbosity, ..RenderOptions::default() }
@@ -244,11 +252,13 @@ fn five_thousand_tools_are_rendered_in_no_time() {
             format == Format::Summary
                 || format == Format::Junit
                 || format == Format::Sarif
+                || format == Format::Codequality
+                || format == Format::Sast
                 || out.contains("tool_4999")
         );
     }
     // Unoptimised and on a shared machine: optimised it takes a fraction of the 200 ms that it may take.
-    eprintln!("six formats of 5 000 tools: {:?}", started.elapsed());
+    eprintln!("eight formats of 5 000 tools: {:?}", started.elapsed());
     assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
 }
 
@@ -269,7 +279,7 @@ proptest! {
     #[test]
     fn any_text_can_be_read_back_from_machine_formats(text in any::<String>()) {
         let run = [sample::hostile(&text)];
-        for format in [Format::Json, Format::Sarif] {
+        for format in [Format::Json, Format::Sarif, Format::Codequality, Format::Sast] {
             let out = render(format, &run, &RenderOptions::default()).expect("a report");
             prop_assert!(serde_json::from_slice::<serde_json::Value>(&out).is_ok());
         }
@@ -285,10 +295,25 @@ fn write_samples() {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("target/report-samples");
     std::fs::create_dir_all(&folder).expect("a folder");
     let hostile = sample::hostile(sample::HOSTILE);
-    for (name, runs) in [("several", several()), ("hostile", vec![hostile]), ("large", vec![sample::large(5_000)])] {
-        for (format, end) in [(Format::Sarif, "sarif"), (Format::Junit, "junit.xml"), (Format::Json, "json")] {
-            std::fs::write(folder.join(format!("{name}.{end}")), rendered(format, &runs, &RenderOptions::default()))
-                .expect("a file");
+    let fleet = (0..40).map(|number| RunResult { name: format!("shop-{number}"), ..sample::graded() }).collect();
+    let place = Place { path: "src/query tool.ts".to_owned(), line: 12 };
+    let places = Places([(("shop-1".to_owned(), "query".to_owned()), place)].into());
+    let options = RenderOptions { places, ..RenderOptions::default() };
+    for (name, runs) in [
+        ("several", several()),
+        ("clean", vec![sample::clean()]),
+        ("hostile", vec![hostile]),
+        ("large", vec![sample::large(5_000)]),
+        ("fleet", fleet),
+    ] {
+        for (format, end) in [
+            (Format::Sarif, "sarif"),
+            (Format::Junit, "junit.xml"),
+            (Format::Json, "json"),
+            (Format::Codequality, "codequality.json"),
+            (Format::Sast, "sast.json"),
+        ] {
+            std::fs::write(folder.join(format!("{name}.{end}")), rendered(format, &runs, &options)).expect("a file");
         }
     }
 }

@@ -4,33 +4,35 @@ use serde_json::Value;
 
 use super::result::{CheckResult, DiffFacts, PackResult, PackStatus, RunResult, Status};
 use crate::{
+    check::Check,
     model::{Severity, Verdict},
+    packs,
     text::excerpt,
 };
 
 /// Characters of a name that are shown.
-pub(super) const NAME: usize = 128;
+pub const NAME: usize = 128;
 /// Characters of a sentence that are shown.
-pub(super) const SENTENCE: usize = 600;
+pub const SENTENCE: usize = 600;
 /// Characters of a quotation that are shown.
-pub(super) const QUOTE: usize = 300;
+pub const QUOTE: usize = 300;
 /// Warnings that are shown.
-pub(super) const WARNINGS: usize = 40;
+pub const WARNINGS: usize = 40;
 
 /// Stands at the end of every human report.
-pub(super) const CLOSING: &str = "An A says that these checks passed for this server in exactly this configuration. \
+pub const CLOSING: &str = "An A says that these checks passed for this server in exactly this configuration. \
                                   It vouches for nothing else, least of all for the server's security.";
 
 /// The coverage label of a run whose tools were never exercised.
-pub(super) const HYGIENE_ONLY: &str = "hygiene only";
+pub const HYGIENE_ONLY: &str = "hygiene only";
 
 /// `STANDARD` or `CUSTOM`.
-pub(super) fn label(run: &RunResult) -> &'static str {
+pub fn label(run: &RunResult) -> &'static str {
     if run.config.standard { "STANDARD" } else { "CUSTOM" }
 }
 
 /// The label, with the number of differences of a custom run.
-pub(super) fn label_in_full(run: &RunResult) -> String {
+pub fn label_in_full(run: &RunResult) -> String {
     if run.config.standard {
         return "STANDARD".to_owned();
     }
@@ -39,7 +41,7 @@ pub(super) fn label_in_full(run: &RunResult) -> String {
 }
 
 /// The server's name and version.
-pub(super) fn named(run: &RunResult) -> String {
+pub fn named(run: &RunResult) -> String {
     let name = excerpt(&run.name, NAME);
     match &run.version {
         Some(version) if !version.is_empty() => format!("{name} {}", excerpt(version, NAME)),
@@ -48,7 +50,7 @@ pub(super) fn named(run: &RunResult) -> String {
 }
 
 /// The first line of every report: which build, which methodology, which standing, which server.
-pub(super) fn header(run: &RunResult) -> String {
+pub fn header(run: &RunResult) -> String {
     format!(
         "sealmark {} · methodology {} · {} · {}",
         excerpt(&run.sealmark.version, NAME),
@@ -59,7 +61,7 @@ pub(super) fn header(run: &RunResult) -> String {
 }
 
 /// One difference from the standard profile.
-pub(super) fn difference(diff: &DiffFacts) -> String {
+pub fn difference(diff: &DiffFacts) -> String {
     format!(
         "{}: standard {}, effective {}  ({})",
         excerpt(&diff.key, NAME),
@@ -74,19 +76,19 @@ fn value(value: &Value) -> String {
 }
 
 /// `1 check`, `2 checks`.
-pub(super) fn counted(number: usize, noun: &str) -> String {
+pub fn counted(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
 /// The letter with its star, when the pack has one.
-pub(super) fn letter(pack: &PackResult) -> Option<String> {
+pub fn letter(pack: &PackResult) -> Option<String> {
     let grade = pack.grade.filter(|_| pack.status == PackStatus::Graded)?;
     Some(if pack.provisional { format!("{grade}*") } else { grade.to_string() })
 }
 
 /// `3/4 points, 75% · 1 of 5 checks not scored`. The percentage is rounded down, so that it never shows a letter's
 /// threshold that was not reached.
-pub(super) fn fraction(pack: &PackResult) -> String {
+pub fn fraction(pack: &PackResult) -> String {
     let percent = if pack.scored == 0 { 0.0 } else { (pack.points / f64::from(pack.scored) * 100.0 + 1e-9).floor() };
     let mut text = format!("{}/{} points, {percent}%", pack.points, pack.scored);
     if pack.total > pack.scored {
@@ -96,12 +98,12 @@ pub(super) fn fraction(pack: &PackResult) -> String {
 }
 
 /// Ids of the critical checks that failed.
-pub(super) fn critical_fails(pack: &PackResult) -> Vec<&str> {
+pub fn critical_fails(pack: &PackResult) -> Vec<&str> {
     critical(pack, Verdict::Fail)
 }
 
 /// Ids of the critical checks that came out at part.
-pub(super) fn critical_parts(pack: &PackResult) -> Vec<&str> {
+pub fn critical_parts(pack: &PackResult) -> Vec<&str> {
     critical(pack, Verdict::Part)
 }
 
@@ -114,7 +116,7 @@ fn critical(pack: &PackResult, verdict: Verdict) -> Vec<&str> {
 }
 
 /// What a critical check did to the letter: `capped: critical fail: x`, `critical part: y`.
-pub(super) fn criticals(pack: &PackResult) -> Vec<String> {
+pub fn criticals(pack: &PackResult) -> Vec<String> {
     let mut remarks = Vec::new();
     let capped: Vec<&str> = pack.capped.iter().map(String::as_str).collect();
     if !capped.is_empty() {
@@ -132,7 +134,7 @@ pub(super) fn criticals(pack: &PackResult) -> Vec<String> {
 }
 
 /// Everything that qualifies a pack's letter.
-pub(super) fn remarks(run: &RunResult, id: &str, pack: &PackResult) -> Vec<String> {
+pub fn remarks(run: &RunResult, id: &str, pack: &PackResult) -> Vec<String> {
     let mut remarks = criticals(pack);
     if pack.provisional {
         remarks.push("provisional: a critical check was inconclusive".to_owned());
@@ -150,7 +152,7 @@ pub(super) fn remarks(run: &RunResult, id: &str, pack: &PackResult) -> Vec<Strin
 }
 
 /// How much of the server was exercised.
-pub(super) fn coverage(run: &RunResult) -> Vec<String> {
+pub fn coverage(run: &RunResult) -> Vec<String> {
     let coverage = &run.coverage;
     let called = format!("tools called with valid arguments: {} of {}", coverage.tools_called_valid, coverage.tools);
     let label = excerpt(&coverage.label, NAME);
@@ -162,7 +164,7 @@ pub(super) fn coverage(run: &RunResult) -> Vec<String> {
 }
 
 /// Why a pack has no letter, in a word: `inconclusive`, `not applicable`, `skipped`.
-pub(super) fn ungraded(pack: &PackResult) -> &'static str {
+pub fn ungraded(pack: &PackResult) -> &'static str {
     match pack.status {
         PackStatus::Graded => "graded",
         PackStatus::Inconclusive => "inconclusive",
@@ -172,19 +174,19 @@ pub(super) fn ungraded(pack: &PackResult) -> &'static str {
 }
 
 /// The reason of a pack without a letter.
-pub(super) fn reason(pack: &PackResult) -> String {
+pub fn reason(pack: &PackResult) -> String {
     excerpt(pack.reason.as_deref().unwrap_or("no reason was recorded"), SENTENCE)
 }
 
 /// The checks, worst verdict first and the heavier first among equals.
-pub(super) fn worst_first(pack: &PackResult) -> Vec<&CheckResult> {
+pub fn worst_first(pack: &PackResult) -> Vec<&CheckResult> {
     let mut checks: Vec<&CheckResult> = pack.checks.iter().collect();
     checks.sort_by_key(|check| (check.verdict, check.severity));
     checks
 }
 
 /// What qualifies a check's line: `critical`, `advisory, not scored`, `candidate`.
-pub(super) fn weight(check: &CheckResult) -> Option<String> {
+pub fn weight(check: &CheckResult) -> Option<String> {
     let mut words = Vec::new();
     match check.severity {
         Severity::Critical => words.push("critical"),
@@ -198,13 +200,24 @@ pub(super) fn weight(check: &CheckResult) -> Option<String> {
 }
 
 /// `title — summary`.
-pub(super) fn check_line(check: &CheckResult) -> String {
+pub fn check_line(check: &CheckResult) -> String {
     let (title, summary) = (excerpt(&check.title, SENTENCE), excerpt(&check.summary, SENTENCE));
     if summary.is_empty() { title } else { format!("{title} — {summary}") }
 }
 
+/// What to do about a failed or partial check, and the page that explains it; `None` for a check that is not ours.
+pub fn fix(check: &str) -> Option<(&'static str, String)> {
+    let (_, check) = packs::check(check)?;
+    (!check.explain.fix.is_empty()).then(|| (check.explain.fix, page_of(check)))
+}
+
+/// The page about a check.
+pub fn page_of(check: &Check) -> String {
+    format!("{}/blob/main/docs/checks/{}.md", env!("CARGO_PKG_REPOSITORY"), check.id)
+}
+
 /// The packs that produced a letter or an inconclusive result.
-pub(super) fn packs_applied(run: &RunResult) -> String {
+pub fn packs_applied(run: &RunResult) -> String {
     let applied: Vec<String> = (run.packs.0.iter())
         .filter(|(_, pack)| matches!(pack.status, PackStatus::Graded | PackStatus::Inconclusive))
         .map(|(id, _)| excerpt(id, NAME))
@@ -213,7 +226,7 @@ pub(super) fn packs_applied(run: &RunResult) -> String {
 }
 
 /// `stdio server`.
-pub(super) fn transport(run: &RunResult) -> String {
+pub fn transport(run: &RunResult) -> String {
     match run.server.transport.as_str() {
         "stdio" => "stdio server".to_owned(),
         "http-launched" => "HTTP server, started by sealmark".to_owned(),
@@ -223,7 +236,7 @@ pub(super) fn transport(run: &RunResult) -> String {
 }
 
 /// The command line as written, arguments with blanks in quotes.
-pub(super) fn command(run: &RunResult) -> String {
+pub fn command(run: &RunResult) -> String {
     let words: Vec<String> = (run.server.command.iter())
         .map(|word| {
             let plain = !word.is_empty() && !word.contains(|c: char| c.is_whitespace() || c == '\'' || c == '"');
@@ -234,7 +247,7 @@ pub(super) fn command(run: &RunResult) -> String {
 }
 
 /// The names of the tools, the first few.
-pub(super) fn tools(run: &RunResult, shown: usize) -> String {
+pub fn tools(run: &RunResult, shown: usize) -> String {
     let tools = &run.server.surface.tools;
     let mut names: Vec<String> = tools.iter().take(shown).map(|tool| excerpt(&tool.name, 64)).collect();
     if tools.len() > shown {
@@ -245,7 +258,7 @@ pub(super) fn tools(run: &RunResult, shown: usize) -> String {
 }
 
 /// The revision and what the other era's handshake gave.
-pub(super) fn protocol(run: &RunResult) -> Option<String> {
+pub fn protocol(run: &RunResult) -> Option<String> {
     let version = run.server.protocol_version.as_deref()?;
     let mut text = format!("protocol {}", excerpt(version, NAME));
     if let Some(era) = &run.server.era {
@@ -258,7 +271,7 @@ pub(super) fn protocol(run: &RunResult) -> Option<String> {
 }
 
 /// What the sandbox was and what became of it.
-pub(super) fn sandbox(run: &RunResult) -> String {
+pub fn sandbox(run: &RunResult) -> String {
     let facts = &run.sandbox;
     if !facts.used {
         return "not used".to_owned();
@@ -274,7 +287,7 @@ pub(super) fn sandbox(run: &RunResult) -> String {
 }
 
 /// Whether the run may carry a badge.
-pub(super) fn badge(run: &RunResult) -> String {
+pub fn badge(run: &RunResult) -> String {
     let reason = excerpt(&run.badge.reason, SENTENCE);
     match (run.badge.eligible, reason.as_str()) {
         (true, _) => format!("eligible: {}", super::badge::assess(run).message),
@@ -284,7 +297,7 @@ pub(super) fn badge(run: &RunResult) -> String {
 }
 
 /// How a run that graded nothing ended; `None` for one that did.
-pub(super) fn ending(run: &RunResult) -> Option<String> {
+pub fn ending(run: &RunResult) -> Option<String> {
     let error = run.error.as_deref().map(|error| excerpt(error, 2 * SENTENCE));
     match run.status {
         Status::Graded => None,
@@ -298,13 +311,13 @@ pub(super) fn ending(run: &RunResult) -> Option<String> {
 }
 
 /// The packs that a failed run did not come to: their checks have no reason but the failure.
-pub(super) fn not_reached(run: &RunResult) -> Option<String> {
+pub fn not_reached(run: &RunResult) -> Option<String> {
     let packs: Vec<String> = run.packs.0.iter().map(|(id, _)| excerpt(id, NAME)).collect();
     (!packs.is_empty()).then(|| format!("PACK {}  not graded: the run did not get this far", packs.join(", ")))
 }
 
 /// The packs of all runs, in registry order: the order in which the runs name them.
-pub(super) fn pack_columns(runs: &[RunResult]) -> Vec<&str> {
+pub fn pack_columns(runs: &[RunResult]) -> Vec<&str> {
     let mut columns: Vec<&str> = Vec::new();
     for (at, (id, _)) in runs.iter().flat_map(|run| run.packs.0.iter().enumerate()) {
         if !columns.contains(&id.as_str()) {
@@ -315,7 +328,7 @@ pub(super) fn pack_columns(runs: &[RunResult]) -> Vec<&str> {
 }
 
 /// A pack's cell in the overview of several servers.
-pub(super) fn overview_cell(run: &RunResult, pack: &str) -> String {
+pub fn overview_cell(run: &RunResult, pack: &str) -> String {
     let Some((_, pack)) = run.packs.0.iter().find(|(id, _)| id == pack) else { return "-".to_owned() };
     match (letter(pack), pack.status) {
         (Some(letter), _) => letter,
@@ -326,7 +339,7 @@ pub(super) fn overview_cell(run: &RunResult, pack: &str) -> String {
 }
 
 /// A run's last cell in the overview of several servers.
-pub(super) fn overview_state(run: &RunResult) -> &'static str {
+pub fn overview_state(run: &RunResult) -> &'static str {
     match run.status {
         Status::Graded => "graded",
         Status::NothingGraded => "nothing graded",

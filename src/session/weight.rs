@@ -1,4 +1,6 @@
-//! What a JSON text will cost in memory once parsed, estimated from its structural characters.
+//! Which message is too heavy to be parsed.
+
+use crate::model::weight::weigh;
 
 /// Values in one message that are still parsed.
 pub(super) const VALUES: u64 = 2_000_000;
@@ -7,47 +9,15 @@ pub(super) const BYTES: u64 = 192 * 1024 * 1024;
 /// Shorter texts cannot exceed either bound.
 const LIGHT: usize = 256 * 1024;
 
-// Measured on 64 bit with ordered maps: an object with one member allocates room for four and a small table.
-const OBJECT: u64 = 500;
-const ARRAY: u64 = 300;
-const ITEM: u64 = 90;
-
 /// Why `text` is too heavy to be parsed, if it is: what was bounded and the bound.
 pub(super) fn excess(text: &[u8]) -> Option<(&'static str, u64)> {
     if text.len() <= LIGHT {
         return None;
     }
-    let (mut objects, mut arrays, mut items) = (0u64, 0u64, 1u64);
-    let mut rest = text.iter();
-    while let Some(byte) = rest.next() {
-        match byte {
-            b'"' => {
-                let mut tail = rest.as_slice();
-                loop {
-                    match memchr::memchr2(b'"', b'\\', tail) {
-                        Some(at) if tail[at] == b'\\' => tail = tail.get(at + 2..).unwrap_or_default(),
-                        Some(at) => {
-                            tail = &tail[at + 1..];
-                            break;
-                        }
-                        None => {
-                            tail = &[];
-                            break;
-                        }
-                    }
-                }
-                rest = tail.iter();
-            }
-            b'{' => objects += 1,
-            b'[' => arrays += 1,
-            b',' => items += 1,
-            _ => {}
-        }
-    }
-    let bytes = objects * OBJECT + arrays * ARRAY + items * ITEM + text.len() as u64;
-    if objects + arrays + items > VALUES {
+    let weight = weigh(text);
+    if weight.values > VALUES {
         Some(("values in one message", VALUES))
-    } else if bytes > BYTES {
+    } else if weight.bytes > BYTES {
         Some(("memory for one parsed message", BYTES))
     } else {
         None

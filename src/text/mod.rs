@@ -7,6 +7,7 @@ pub mod markdown;
 mod redact;
 mod spelling;
 pub mod terminal;
+pub mod workflow;
 pub mod xml;
 
 pub use excerpt::excerpt;

@@ -53,7 +53,8 @@ impl Surface {
                 _ => result.get_mut("serverInfo").map(Value::take),
             };
             let instructions = result.get("instructions").and_then(Value::as_str).map(str::to_owned);
-            Some(Greeting { at, instructions, server_info: info })
+            let revision = result.get("protocolVersion").and_then(Value::as_str).map(str::to_owned);
+            Some(Greeting { at, instructions, server_info: info, revision })
         })
     }
 
@@ -180,8 +181,10 @@ fn listing<T>(
             }
         }
     }
-    if listing.asked && listing.entries.is_empty() {
-        listing.rejected = trouble;
+    match listing.entries.is_empty() {
+        true if listing.asked => listing.rejected = trouble,
+        true => {}
+        false => listing.broken_off = trouble,
     }
     listing
 }

@@ -268,8 +268,12 @@ mod tests {
         let changes: [(&str, Change); 6] = [
             ("server instructions", |surface| surface.instructions = Some(ORDER.to_owned())),
             ("server instructions of the other era", |surface| {
-                surface.other_era =
-                    Some(Greeting { at: EventRef(1), instructions: Some(ORDER.to_owned()), server_info: None });
+                surface.other_era = Some(Greeting {
+                    at: EventRef(1),
+                    instructions: Some(ORDER.to_owned()),
+                    server_info: None,
+                    revision: None,
+                });
             }),
             ("serverInfo title", |surface| surface.server_info = Some(json!({"name": "x", "title": ORDER}))),
             ("prompt /arguments/description", |surface| {

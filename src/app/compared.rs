@@ -1,0 +1,118 @@
+//! What the results of a run are compared with, and the baseline that they become.
+
+use std::{
+    fs, io,
+    io::Write,
+    os::unix::fs::PermissionsExt,
+    path::{Path, PathBuf},
+};
+
+use super::{Exit, console};
+use crate::{
+    compare::{self, Comparison},
+    config::settings::{Format, OutputSettings},
+    report::{self, RenderOptions, RunResult},
+};
+
+/// What a run is compared with. Read before the run: nobody should wait for a grading that cannot be compared.
+#[derive(Debug, Default)]
+pub(super) struct Compared {
+    baseline: Option<Vec<RunResult>>,
+}
+
+impl Compared {
+    /// A baseline that is read already, or none.
+    #[expect(dead_code, reason = "`sealmark ci` fetches its baseline itself")]
+    pub(super) fn with(baseline: Option<Vec<RunResult>>) -> Self {
+        Self { baseline }
+    }
+
+    /// What the settings name. Refuses a baseline that cannot be read, and to fail on what there is nothing to compare with.
+    pub(super) fn read(output: &OutputSettings) -> Result<Self, Exit> {
+        let fail_on = output.fail_on;
+        let compared = output.baseline.is_some();
+        // `any` includes regressions and does without a baseline: the first run has none.
+        let lacking = match () {
+            () if fail_on.drift && !compared && output.surface.is_none() => Some(("drift", " or --surface")),
+            () if fail_on.asked && fail_on.regressions && !fail_on.gate && !compared => Some(("regressions", "")),
+            () => None,
+        };
+        if let Some((word, other)) = lacking {
+            console::line(&format!(
+                "error: --fail-on {word} (output.fail_on) needs a baseline{other}, and there is none"
+            ));
+            console::line("hint: name an earlier JSON report with --baseline FILE; --write-baseline FILE makes one");
+            return Err(Exit::Usage);
+        }
+        if let Some(path) = &output.write_baseline {
+            replaceable(path)?;
+        }
+        let Some(path) = &output.baseline else { return Ok(Self::default()) };
+        match compare::read_file(path) {
+            Ok(runs) => Ok(Self { baseline: Some(runs) }),
+            Err(_) if path.file_name().is_some_and(|name| name == "auto" || name == "off") && !path.exists() => {
+                console::line(&format!("error: the baseline {} is no file here", path.display()));
+                console::line(
+                    "hint: `auto` and `off` are for `sealmark ci` and `sealmark publish`; name a JSON report",
+                );
+                Err(Exit::Usage)
+            }
+            Err(error) => {
+                console::line(&format!("error: the baseline {error}"));
+                console::line(&format!("hint: {}", error.hint()));
+                Err(Exit::Usage)
+            }
+        }
+    }
+
+    /// The comparison, when there is a baseline.
+    pub(super) fn comparison(&self, runs: &[RunResult]) -> Option<Comparison> {
+        self.baseline.as_ref().map(|before| compare::compare(before, runs))
+    }
+}
+
+/// Whether a baseline can be written there. A device or a pipe is refused: the file is replaced as a whole.
+fn replaceable(path: &Path) -> Result<(), Exit> {
+    if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+        console::line(&format!(
+            "error: the baseline cannot be written to {}: it is not a regular file",
+            path.display()
+        ));
+        console::line("hint: --write-baseline names a file, which is replaced when the run did not regress");
+        return Err(Exit::Usage);
+    }
+    super::conclude::writable(path).map_err(|error| super::conclude::refuse_place("baseline", path, &error))
+}
+
+/// Makes the runs the baseline of later ones, unless they regressed: then the one that is there stays, and it is said.
+pub(super) fn write_baseline(
+    output: &OutputSettings,
+    runs: &[RunResult],
+    comparison: Option<&Comparison>,
+) -> Result<(), Exit> {
+    let Some(path) = &output.write_baseline else { return Ok(()) };
+    if comparison.is_some_and(Comparison::regressed) {
+        console::line(&format!("baseline: {} is left as it is, because this run regressed", path.display()));
+        return Ok(());
+    }
+    let written = report::render(Format::Json, runs, &RenderOptions::default())
+        .map_err(io::Error::other)
+        .and_then(|bytes| replace(path, &bytes));
+    written.map_err(|error| {
+        console::line(&format!("error: the baseline could not be written to {}: {error}", path.display()));
+        Exit::Failure
+    })
+}
+
+/// Replaces a file in one step, so that nobody ever reads half of it.
+fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    // Through a link, as writing to it would.
+    let path: PathBuf = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    fs::create_dir_all(parent)?;
+    // As any new file: what the umask leaves of it.
+    let mode = fs::metadata(&path).map_or_else(|_| fs::Permissions::from_mode(0o666), |found| found.permissions());
+    let mut file = tempfile::Builder::new().prefix(".sealmark-baseline").permissions(mode).tempfile_in(parent)?;
+    file.write_all(bytes)?;
+    file.persist(path).map_err(|error| error.error).map(drop)
+}

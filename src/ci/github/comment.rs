@@ -1,0 +1,200 @@
+//! The one comment of a pull request that later runs rewrite: found by its hidden marker and its author.
+
+use serde::Deserialize;
+use serde_json::json;
+
+use super::{
+    client::{Client, Reply},
+    error::{ApiError, Kind},
+};
+
+/// Comments of one page, GitHub's maximum.
+const PAGE: usize = 100;
+/// Pages that are read: GitHub takes 2,500 comments per pull request.
+const PAGES: usize = 25;
+/// The author of what is written with a job's own token.
+const JOB_TOKEN: &str = "github-actions[bot]";
+
+/// What became of the comment.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Outcome {
+    /// There is a new one.
+    Created(Option<String>),
+    /// The old one has a new text.
+    Updated(Option<String>),
+    /// The old one says the same already.
+    Unchanged(Option<String>),
+    /// There was none, and none was wanted.
+    NotNeeded,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct Comment {
+    id: Option<u64>,
+    body: Option<String>,
+    html_url: Option<String>,
+    user: Option<User>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+struct User {
+    login: Option<String>,
+    #[serde(rename = "type")]
+    kind: Option<String>,
+}
+
+/// A comment of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Own {
+    id: u64,
+    body: String,
+    url: Option<String>,
+    login: String,
+}
+
+/// The first line of the comment with this key; invisible when rendered.
+pub fn marker(key: &str) -> String {
+    format!("<!-- sealmark:{key} -->")
+}
+
+/// Writes the comment: changes ours if there is one (two calls; one when it says the same already), else creates it.
+///
+/// A creation is checked for a race with another run: the oldest of our comments stays, with this text, and the others go.
+/// With `only_if_present` nothing is created.
+pub(super) async fn upsert(
+    client: &Client,
+    number: u64,
+    key: &str,
+    body: &str,
+    only_if_present: bool,
+) -> Result<Outcome, ApiError> {
+    let marker = marker(key);
+    let body = if body.starts_with(&marker) { body.to_owned() } else { format!("{marker}\n{body}") };
+    let number = number.to_string();
+    let mut search = Search { client, number: &number, marker: &marker, login: None };
+    let (found, page) = search.pages(1).await?;
+    if let Some(own) = keep_oldest(client, found).await? {
+        match rewrite(client, &own, &body).await {
+            // Somebody removed it meanwhile.
+            Err(error) if error.kind == Kind::NotFound => {}
+            settled => return settled,
+        }
+    }
+    if only_if_present {
+        return Ok(Outcome::NotNeeded);
+    }
+    let reply = client.post(client.repository(&["issues", &number, "comments"]), &json!({ "body": body })).await?;
+    let created: Comment = reply.json()?;
+    let Some(id) = created.id else { return Ok(Outcome::Created(created.html_url)) };
+    let (mut found, _) = search.pages(page).await?;
+    found.retain(|own| own.id != id);
+    // Ours is listed here even when GitHub does not list it yet.
+    let login = found.first().map(|own| own.login.clone()).unwrap_or_default();
+    found.push(Own { id, body: body.clone(), url: created.html_url.clone(), login });
+    match keep_oldest(client, found).await? {
+        Some(oldest) if oldest.id != id => rewrite(client, &oldest, &body).await,
+        _ => Ok(Outcome::Created(created.html_url)),
+    }
+}
+
+async fn rewrite(client: &Client, own: &Own, body: &str) -> Result<Outcome, ApiError> {
+    if same(&own.body, body) {
+        return Ok(Outcome::Unchanged(own.url.clone()));
+    }
+    let at = client.repository(&["issues", "comments", &own.id.to_string()]);
+    let changed: Comment = client.patch(at, &json!({ "body": body })).await?.json()?;
+    Ok(Outcome::Updated(changed.html_url.or_else(|| own.url.clone())))
+}
+
+/// The oldest of our comments; the others by the same author are removed.
+async fn keep_oldest(client: &Client, mut found: Vec<Own>) -> Result<Option<Own>, ApiError> {
+    found.sort_by_key(|own| own.id);
+    let mut found = found.into_iter();
+    let Some(oldest) = found.next() else { return Ok(None) };
+    for other in found.filter(|other| other.login == oldest.login) {
+        match client.delete(client.repository(&["issues", "comments", &other.id.to_string()])).await {
+            // The other run was faster.
+            Err(error) if error.kind != Kind::NotFound => return Err(error),
+            _ => {}
+        }
+    }
+    Ok(Some(oldest))
+}
+
+/// Whether two texts are the same to a reader: GitHub may change line ends and cut blanks at the end.
+fn same(one: &str, other: &str) -> bool {
+    one.replace("\r\n", "\n").trim_end() == other.replace("\r\n", "\n").trim_end()
+}
+
+struct Search<'a> {
+    client: &'a Client,
+    number: &'a str,
+    marker: &'a str,
+    /// Whose the token is, once it was asked.
+    login: Option<String>,
+}
+
+impl Search<'_> {
+    /// Our comments on the first page that has one, and the last page that was read.
+    async fn pages(&mut self, first: usize) -> Result<(Vec<Own>, usize), ApiError> {
+        let mut page = first;
+        loop {
+            let query = [("per_page", PAGE.to_string()), ("page", page.to_string())];
+            let query: Vec<(&str, &str)> = query.iter().map(|(name, value)| (*name, value.as_str())).collect();
+            let reply = self.client.get(self.client.query(&["issues", self.number, "comments"], &query)).await?;
+            let comments: Vec<Comment> = reply.json()?;
+            let more = comments.len() >= PAGE || has_next(&reply);
+            let found = self.own(comments).await?;
+            if !found.is_empty() || !more || page >= PAGES {
+                return Ok((found, page));
+            }
+            page += 1;
+        }
+    }
+
+    async fn own(&mut self, comments: Vec<Comment>) -> Result<Vec<Own>, ApiError> {
+        let marked: Vec<_> = comments.into_iter().filter_map(|comment| self.marked(comment)).collect();
+        if marked.is_empty() {
+            return Ok(Vec::new());
+        }
+        if self.client.is_personal() && self.login.is_none() {
+            let user: User = self.client.get(self.client.at(&["user"])).await?.json()?;
+            self.login = user.login;
+        }
+        let mut own: Vec<Own> = Vec::new();
+        for (comment, is_bot) in marked {
+            let ours = if self.client.is_personal() { self.login.as_ref() == Some(&comment.login) } else { is_bot };
+            own.extend(ours.then_some(comment));
+        }
+        // An app's token cannot say whose it is: the job's own bot comes first, then any bot that opens with the marker.
+        if own.iter().any(|own| own.login == JOB_TOKEN) {
+            own.retain(|own| own.login == JOB_TOKEN);
+        }
+        Ok(own)
+    }
+
+    /// A comment that opens with our marker, and whether a bot wrote it.
+    fn marked(&self, comment: Comment) -> Option<(Own, bool)> {
+        let body = comment.body?;
+        let user = comment.user?;
+        let is_bot = user.kind.as_deref() == Some("Bot");
+        let own = Own { id: comment.id?, url: comment.html_url, login: user.login?, body };
+        own.body.starts_with(self.marker).then_some((own, is_bot))
+    }
+}
+
+fn has_next(reply: &Reply) -> bool {
+    let links = reply.headers.get("link").and_then(|value| value.to_str().ok()).unwrap_or_default();
+    links.contains("rel=\"next\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn line_ends_and_trailing_blanks_are_no_change() {
+        assert!(same("a\r\nb\n", "a\nb"));
+        assert!(!same("a\nb", "a\nc"));
+    }
+}
