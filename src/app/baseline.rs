@@ -1,9 +1,49 @@
 //! `baseline fetch`: the report that the default branch left behind.
 
-use super::Exit;
-use crate::cli::BaselineFetchArgs;
+use super::{Exit, compared, console, detect, publication};
+use crate::{ci::Notice, cli::BaselineFetchArgs, report::RunResult};
 
-/// Runs the command.
-pub fn fetch(_args: &BaselineFetchArgs) -> Exit {
-    Exit::Failure
+/// Runs the command. That there is no baseline yet is no error: nothing is written then, and the log says why.
+pub fn fetch(args: &BaselineFetchArgs) -> Exit {
+    let artifact = match publication::artifact_name(args.artifact_name.as_deref()) {
+        Ok(artifact) => artifact,
+        Err(exit) => return exit,
+    };
+    let context = detect::context();
+    let fetched = match publication::runtime() {
+        Ok(runtime) => {
+            let fetched = runtime.block_on(publication::baseline(&context, &artifact, args.baseline_job.as_deref()));
+            runtime.shutdown_background();
+            fetched
+        }
+        Err(exit) => return exit,
+    };
+    match fetched {
+        Ok(runs) => write(args, &runs),
+        Err(notice) => {
+            console::line(&notice.line());
+            if matches!(notice, Notice::Failed { .. }) { Exit::Failure } else { Exit::Ok }
+        }
+    }
+}
+
+fn write(args: &BaselineFetchArgs, runs: &[RunResult]) -> Exit {
+    match compared::save(&args.out, runs) {
+        Ok(()) => {
+            console::line(&format!("the baseline ({}) is in {}", servers(runs), args.out.display()));
+            Exit::Ok
+        }
+        Err(error) => {
+            console::line(&format!("error: the baseline could not be written to {}: {error}", args.out.display()));
+            console::line("hint: name a file in a directory that you may write to");
+            Exit::Failure
+        }
+    }
+}
+
+fn servers(runs: &[RunResult]) -> String {
+    match runs {
+        [run] => run.name.clone(),
+        runs => format!("{} servers", runs.len()),
+    }
 }

@@ -22,15 +22,15 @@ pub(super) struct Compared {
 
 impl Compared {
     /// A baseline that is read already, or none.
-    #[expect(dead_code, reason = "`sealmark ci` fetches its baseline itself")]
     pub(super) fn with(baseline: Option<Vec<RunResult>>) -> Self {
         Self { baseline }
     }
 
-    /// What the settings name. Refuses a baseline that cannot be read, and to fail on what there is nothing to compare with.
-    pub(super) fn read(output: &OutputSettings) -> Result<Self, Exit> {
+    /// What the settings name. Refuses a baseline that cannot be read, and to fail on what there is nothing to compare with;
+    /// `fetched` says that a baseline comes from elsewhere, if there is one yet.
+    pub(super) fn read(output: &OutputSettings, fetched: bool) -> Result<Self, Exit> {
         let fail_on = output.fail_on;
-        let compared = output.baseline.is_some();
+        let compared = output.baseline.is_some() || fetched;
         // `any` includes regressions and does without a baseline: the first run has none.
         let lacking = match () {
             () if fail_on.drift && !compared && output.surface.is_none() => Some(("drift", " or --surface")),
@@ -95,13 +95,16 @@ pub(super) fn write_baseline(
         console::line(&format!("baseline: {} is left as it is, because this run regressed", path.display()));
         return Ok(());
     }
-    let written = report::render(Format::Json, runs, &RenderOptions::default())
-        .map_err(io::Error::other)
-        .and_then(|bytes| replace(path, &bytes));
-    written.map_err(|error| {
+    save(path, runs).map_err(|error| {
         console::line(&format!("error: the baseline could not be written to {}: {error}", path.display()));
         Exit::Failure
     })
+}
+
+/// Writes the JSON report of the runs, in one step.
+pub(super) fn save(path: &Path, runs: &[RunResult]) -> io::Result<()> {
+    let bytes = report::render(Format::Json, runs, &RenderOptions::default()).map_err(io::Error::other)?;
+    replace(path, &bytes)
 }
 
 /// Replaces a file in one step, so that nobody ever reads half of it.

@@ -1,6 +1,9 @@
 //! Results → report files, console and exit code: the same end for `run`, `demo` and `judge`.
 
-use std::{io::IsTerminal, path::Path};
+use std::{
+    io::IsTerminal,
+    path::{Path, PathBuf},
+};
 
 use super::{
     Exit,
@@ -8,6 +11,7 @@ use super::{
     console,
 };
 use crate::{
+    ci,
     cli::ColorWhen,
     compare::{self, Comparison},
     config::{
@@ -15,7 +19,11 @@ use crate::{
         settings::{Format, OutputSettings},
     },
     gate,
-    report::{self, RenderOptions, RunResult, result::Status},
+    model::Verdict,
+    report::{
+        self, GateFacts, Places, RenderOptions, RunResult,
+        result::{CheckResult, Status},
+    },
     text::{excerpt, terminal},
 };
 
@@ -72,11 +80,22 @@ pub(super) struct Concluded {
     /// How the process ends: the gate's code, or a failure when a report was lost.
     pub(super) exit: Exit,
     /// The gate's decision.
-    #[expect(dead_code, reason = "`sealmark ci` publishes it")]
     pub(super) decision: gate::Decision,
+    /// The gate, as the reports have it.
+    pub(super) gate: GateFacts,
     /// The comparison with the baseline, when there is one.
-    #[expect(dead_code, reason = "`sealmark ci` publishes it")]
     pub(super) comparison: Option<Comparison>,
+    /// The lines of the sources that findings point at.
+    pub(super) places: Places,
+    /// The reports that were written to files.
+    pub(super) files: Vec<(Format, PathBuf)>,
+}
+
+impl Concluded {
+    /// The file of a format, when it was written to one.
+    pub(super) fn file(&self, format: Format) -> Option<&Path> {
+        self.files.iter().find(|(written, _)| *written == format).map(|(_, path)| path.as_path())
+    }
 }
 
 /// Compares, decides the exit code, writes every report and the baseline, and says on standard error what no report shows.
@@ -84,7 +103,10 @@ pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen
     let output = &settings.output;
     let comparison = compared.comparison(runs);
     let decision = gate::decide(runs, output, comparison.as_ref());
-    let lost = reports(runs, output, &decision, color);
+    let gate = decision.facts(output);
+    let places = places(runs, output);
+    let mut files = Vec::new();
+    let lost = reports(runs, output, &gate, &places, color, &mut files);
     for line in comparison.iter().flat_map(|comparison| compare::lines(comparison, output.fail_on)) {
         console::line(&line);
     }
@@ -93,11 +115,18 @@ pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen
     }
     let kept = compared::write_baseline(output, runs, comparison.as_ref());
     let lost = lost.or(kept.err());
-    Concluded { exit: lost.unwrap_or_else(|| exit(&decision, runs)), decision, comparison }
+    Concluded { exit: lost.unwrap_or_else(|| exit(&decision, runs)), decision, gate, comparison, places, files }
 }
 
 /// Writes every report, and the grades to standard error when no report shows them there. Returns how a lost one ends it.
-fn reports(runs: &[RunResult], output: &OutputSettings, decision: &gate::Decision, color: ColorWhen) -> Option<Exit> {
+fn reports(
+    runs: &[RunResult],
+    output: &OutputSettings,
+    gate: &GateFacts,
+    places: &Places,
+    color: ColorWhen,
+    files: &mut Vec<(Format, PathBuf)>,
+) -> Option<Exit> {
     let template = match template(output) {
         Ok(template) => template,
         Err(exit) => return Some(exit),
@@ -107,8 +136,8 @@ fn reports(runs: &[RunResult], output: &OutputSettings, decision: &gate::Decisio
         width: width(),
         color: colored(color) && output.out.is_none() && output.out_dir.is_none(),
         template,
-        gate: decision.facts(output),
-        places: report::Places::default(),
+        gate: gate.clone(),
+        places: places.clone(),
     };
     let mut on_console = false;
     let mut lost = None;
@@ -127,6 +156,9 @@ fn reports(runs: &[RunResult], output: &OutputSettings, decision: &gate::Decisio
         };
         let human = matches!(format, Format::Text | Format::Markdown | Format::Summary);
         on_console |= file.is_none() && human && written.is_ok();
+        if let (Some(path), Ok(())) = (&file, &written) {
+            files.push((*format, path.clone()));
+        }
         if let Err((place, error)) = written {
             console::line(&format!("error: the {} report could not be written to {place}: {error}", format.as_str()));
             if file.is_some() {
@@ -142,6 +174,26 @@ fn reports(runs: &[RunResult], output: &OutputSettings, decision: &gate::Decisio
         }
     }
     lost
+}
+
+/// The lines of the checked-out sources that register the tools, for formats that point at lines.
+fn places(runs: &[RunResult], output: &OutputSettings) -> Places {
+    let points = |format: &Format| matches!(format, Format::Sarif | Format::Codequality | Format::Sast);
+    let named = |run: &RunResult| run.packs.0.iter().any(|(_, pack)| pack.checks.iter().any(finds));
+    if !output.formats.iter().any(points) || !runs.iter().any(named) {
+        return Places::default();
+    }
+    let Ok(here) = std::env::current_dir() else { return Places::default() };
+    let root = here.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(&here);
+    let tools = |run: &RunResult| {
+        let name = run.name.clone();
+        run.server.surface.tools.iter().map(move |tool| (name.clone(), tool.name.clone())).collect::<Vec<_>>()
+    };
+    ci::places::find(root, &runs.iter().flat_map(tools).collect::<Vec<_>>())
+}
+
+fn finds(check: &CheckResult) -> bool {
+    matches!(check.verdict, Verdict::Fail | Verdict::Part)
 }
 
 /// The grades of a run on one line, with its name among several.

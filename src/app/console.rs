@@ -17,6 +17,14 @@ pub fn line(text: &str) {
     let _ = err.write_all(terminal::line(text).as_bytes()).and_then(|()| err.write_all(b"\n"));
 }
 
+/// Writes an order to the platform's log viewer as it is; nothing when it is empty. It never quotes anybody.
+pub fn order(line: &str) {
+    if !line.is_empty() {
+        // A reader that went away needs no orders.
+        let _ = stdout(format!("{line}\n").as_bytes());
+    }
+}
+
 /// Prints a command's answer and says how the process ends.
 pub fn answer(text: &str) -> Exit {
     match stdout(text.as_bytes()) {

@@ -4,7 +4,10 @@ use std::io;
 
 use serde_json::json;
 
-use super::{Exit, config_cmd, console, run};
+use super::{
+    Exit, config_cmd, console,
+    run::{self, Besides},
+};
 use crate::{
     cli::{ColorWhen, DemoArgs, DemoMode, DemoServerArgs, SourceArgs},
     config, demo,
@@ -34,7 +37,7 @@ pub fn demo(args: &DemoArgs, color: ColorWhen) -> Exit {
     };
     request.fileless = true;
     match config::resolve(&request) {
-        Ok(resolved) => run::grade(&resolved, None, color),
+        Ok(resolved) => run::grade(&resolved, Besides { color, ..Besides::default() }),
         Err(error) => config_cmd::mistake(&error),
     }
 }

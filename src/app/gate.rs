@@ -21,7 +21,8 @@ pub fn gate_reports(args: &GateCommandArgs) -> Exit {
     let mut output = settings.output;
     // This command judges; it leaves no file behind.
     output.write_baseline = None;
-    let compared = match Compared::read(&output) {
+    // The run that wrote the reports refused to go without a baseline, or went on its first time: this is the same run.
+    let compared = match Compared::read(&output, true) {
         Ok(compared) => compared,
         Err(exit) => return exit,
     };
@@ -34,7 +35,7 @@ pub fn gate_reports(args: &GateCommandArgs) -> Exit {
         Ok(wanted) => runs.retain(|run| wanted.contains(&&run.name)),
         Err(server) => {
             console::line(&format!("error: no report is of the server {server:?}"));
-            console::line("hint: --server takes a name as the reports have it; without it every server counts");
+            console::line("hint: --server takes names as the reports have them; without it every server counts");
             return Exit::Usage;
         }
     }

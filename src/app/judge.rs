@@ -46,7 +46,7 @@ pub fn judge(args: &JudgeArgs, color: ColorWhen) -> Exit {
     if let Err(exit) = conclude::precheck(&settings, None) {
         return exit;
     }
-    let compared = match Compared::read(&settings.output) {
+    let compared = match Compared::read(&settings.output, false) {
         Ok(compared) => compared,
         Err(exit) => return exit,
     };

@@ -27,6 +27,7 @@ mod merge;
 pub mod nearest;
 pub mod pages;
 mod progress;
+mod publication;
 mod publish;
 mod run;
 mod signals;

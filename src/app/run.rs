@@ -18,12 +18,14 @@ use tokio::task::JoinHandle;
 use super::{
     Exit,
     compared::Compared,
-    conclude, config_cmd, console, facts, failed,
+    conclude::{self, Concluded},
+    config_cmd, console, facts, failed,
     progress::Progress,
+    publication::{Fetched, Job},
     signals::{self, Signals},
 };
 use crate::{
-    cli::{ColorWhen, RunArgs, Shard},
+    cli::{ColorWhen, RunArgs, SarifWhere, Shard},
     config::{self, ConfigError, Resolved, Settings, settings::Format},
     model::{Surface, Trace},
     plan,
@@ -37,29 +39,62 @@ use crate::{
 /// How long taking everything down may take after a signal.
 const CLEANUP: Duration = Duration::from_secs(15);
 
+/// What an invocation does besides grading.
+#[derive(Clone, Copy, Default)]
+pub struct Besides<'a> {
+    /// Where everything that is seen goes.
+    pub record: Option<&'a Path>,
+    /// When to use colour.
+    pub color: ColorWhen,
+    /// The CI job that it is.
+    pub(super) job: Option<&'a Job>,
+}
+
 /// Runs the command.
 pub fn run(args: &RunArgs, color: ColorWhen) -> Exit {
-    let values = match args.values() {
-        Ok(values) => values,
-        Err(error) => return super::command_line::refuse(&error),
-    };
+    match start(args, false) {
+        Ok(resolved) => {
+            let job = resolved.profile_from_ci().then(Job::local);
+            if job.is_some() {
+                console::line(
+                    "note: CI is set, so the ci profile is used: a summary here, JUnit and JSON in ./sealmark-report \
+                     (--profile standard, --format, --out or --out-dir ask for something else)",
+                );
+            }
+            grade(&resolved, Besides { record: args.record.as_deref(), color, job: job.as_ref() })
+        }
+        Err(exit) => exit,
+    }
+}
+
+/// Runs the whole job of a CI run: the same grading, with what the job needs and publishes.
+pub(super) fn job(args: &RunArgs, color: ColorWhen, mut job: Job, sarif: SarifWhere) -> Exit {
+    let fitted = start(args, true).and_then(|mut resolved| job.fit(&mut resolved.settings, sarif).map(|()| resolved));
+    match fitted {
+        Ok(resolved) => grade(&resolved, Besides { record: args.record.as_deref(), color, job: Some(&job) }),
+        Err(exit) => exit,
+    }
+}
+
+/// The settings of the flags, the servers of this share.
+fn start(args: &RunArgs, ci: bool) -> Result<Resolved, Exit> {
+    let mut values = args.values().map_err(|error| super::command_line::refuse(&error))?;
     if let Some(note) = args.settings.gate.note() {
         console::line(&format!("note: {note}"));
     }
-    let request = match config_cmd::request(&args.settings.source, values) {
-        Ok(request) => request,
-        Err(exit) => return exit,
-    };
-    let resolved = config::resolve(&request).and_then(|resolved| resolved.require_servers().map(|()| resolved));
-    match resolved {
-        Ok(mut resolved) => {
-            if let Some(shard) = args.shard {
-                take_share(&mut resolved.settings, shard);
-            }
-            grade(&resolved, args.record.as_deref(), color)
-        }
-        Err(error) => config_cmd::mistake(&error),
+    if ci {
+        // Words of `ci`, and no files.
+        let word = |value: &serde_json::Value| matches!(value.as_str(), Some("auto" | "off"));
+        values.retain(|(_, key, value)| key != "output.baseline" || !word(value));
     }
+    let mut request = config_cmd::request(&args.settings.source, values)?;
+    request.ci |= ci;
+    let resolved = config::resolve(&request).and_then(|resolved| resolved.require_servers().map(|()| resolved));
+    let mut resolved = resolved.map_err(|error| config_cmd::mistake(&error))?;
+    if let Some(shard) = args.shard {
+        take_share(&mut resolved.settings, shard);
+    }
+    Ok(resolved)
 }
 
 /// The report of a server that nobody started.
@@ -86,7 +121,8 @@ pub(super) fn take_share(settings: &mut Settings, shard: Shard) {
 }
 
 /// Grades every server of the settings and writes the reports.
-pub fn grade(resolved: &Resolved, record: Option<&Path>, color: ColorWhen) -> Exit {
+pub fn grade(resolved: &Resolved, besides: Besides<'_>) -> Exit {
+    let Besides { record, color, job } = besides;
     let settings = &resolved.settings;
     if record.is_some() && settings.servers.len() > 1 {
         console::line("error: --record writes one server's recording, and several servers are configured");
@@ -96,7 +132,7 @@ pub fn grade(resolved: &Resolved, record: Option<&Path>, color: ColorWhen) -> Ex
     if let Err(exit) = conclude::precheck(settings, record) {
         return exit;
     }
-    let compared = match Compared::read(&settings.output) {
+    let compared = match Compared::read(&settings.output, job.is_some_and(Job::fetches)) {
         Ok(compared) => compared,
         Err(exit) => return exit,
     };
@@ -105,12 +141,6 @@ pub fn grade(resolved: &Resolved, record: Option<&Path>, color: ColorWhen) -> Ex
     }
     if let Some(wrong) = targets::Sandbox::unusable(&settings.sandbox) {
         return console::mistake(&wrong, wrong.hint().as_deref());
-    }
-    if resolved.profile_from_ci() {
-        console::line(
-            "note: CI is set, so the ci profile is used: a summary here, JUnit and JSON in ./sealmark-report \
-             (--profile standard, --format, --out or --out-dir ask for something else)",
-        );
     }
     warn(&settings.warnings);
     targets::become_subreaper();
@@ -124,11 +154,33 @@ pub fn grade(resolved: &Resolved, record: Option<&Path>, color: ColorWhen) -> Ex
         }
     };
     let settings = Arc::new(settings.clone());
+    // A server's words in the log are no commands of ours.
+    let (opened, closed) = job.map(Job::bracket).unwrap_or_default();
+    console::order(&opened);
     let ended = runtime.block_on(async {
         let mut signals = Signals::catch();
-        let (runs, stopped) = all(resolved, &settings, record, &mut signals).await?;
+        let fetching = async {
+            match job {
+                Some(job) => job.fetch().await,
+                None => Fetched::Off,
+            }
+        };
+        let (graded, fetched) = beside(all(resolved, &settings, record, &mut signals), fetching).await;
+        let (runs, stopped) = graded?;
         let kept = kept(&settings, &runs);
-        Ok((reported(&settings, runs, stopped, (color, compared), &mut signals).await, kept))
+        let (compared, missing) = fetched.into_compared(compared);
+        let ended = reported(&settings, runs, stopped, (color, compared), &mut signals).await;
+        console::order(&closed);
+        let ended = match (ended, job) {
+            (Ended::Well(Some((runs, concluded)), _), Some(job)) => {
+                tokio::select! {
+                    exit = job.finish(&runs, &concluded, missing.as_deref()) => Ended::Well(None, exit),
+                    exit = signals.next() => Ended::Stopped(exit),
+                }
+            }
+            (ended, _) => ended,
+        };
+        Ok((ended, kept))
     });
     // A blocked task must not hold the exit.
     runtime.shutdown_background();
@@ -143,13 +195,35 @@ pub fn grade(resolved: &Resolved, record: Option<&Path>, color: ColorWhen) -> Ex
     }
     kept.iter().for_each(|path| console::line(&format!("kept sandbox: {path}")));
     match ended {
-        Ended::Well(exit) | Ended::Stopped(exit) => exit,
+        Ended::Well(_, exit) | Ended::Stopped(exit) => exit,
     }
+}
+
+/// Both, side by side. The second is given up when the first ended without needing it: it was stopped or had nothing to do.
+async fn beside<T>(
+    graded: impl Future<Output = Result<(Vec<RunResult>, Option<Exit>), T>>,
+    fetching: impl Future<Output = Fetched>,
+) -> (Result<(Vec<RunResult>, Option<Exit>), T>, Fetched) {
+    let (mut graded, mut fetching) = (std::pin::pin!(graded), std::pin::pin!(fetching));
+    let mut fetched = None;
+    let ended = loop {
+        tokio::select! {
+            ended = &mut graded => break ended,
+            baseline = &mut fetching, if fetched.is_none() => fetched = Some(baseline),
+        }
+    };
+    let fetched = match (fetched, &ended) {
+        (Some(fetched), _) => fetched,
+        (None, Ok((_, None))) => fetching.await,
+        (None, _) => Fetched::Off,
+    };
+    (ended, fetched)
 }
 
 /// How a run is over.
 enum Ended {
-    Well(Exit),
+    /// By itself: what it came to, unless that was lost, and the exit code.
+    Well(Option<(Vec<RunResult>, Concluded)>, Exit),
     /// By a signal.
     Stopped(Exit),
 }
@@ -168,12 +242,12 @@ async fn reported(
 ) -> Ended {
     let of = Arc::clone(settings);
     let mut writing = tokio::task::spawn_blocking(move || {
-        let exit = conclude::conclude(&runs, &of, color, &compared).exit;
-        if runs.len() == of.servers.len() {
-            return exit;
+        let mut concluded = conclude::conclude(&runs, &of, color, &compared);
+        if runs.len() != of.servers.len() {
+            console::line("error: a report could not be made: a defect of sealmark, please report it");
+            concluded.exit = concluded.exit.worst(Exit::Failure);
         }
-        console::line("error: a report could not be made: a defect of sealmark, please report it");
-        exit.worst(Exit::Failure)
+        (runs, concluded)
     });
     let mut late = None;
     let written = tokio::select! {
@@ -186,7 +260,11 @@ async fn reported(
     };
     match (stopped, written) {
         (Some(stopped), _) => Ended::Stopped(stopped),
-        (None, Some(exit)) => Ended::Well(exit.unwrap_or(Exit::Failure)),
+        (None, Some(Ok((runs, concluded)))) => {
+            let exit = concluded.exit;
+            Ended::Well(Some((runs, concluded)), exit)
+        }
+        (None, Some(Err(_))) => Ended::Well(None, Exit::Failure),
         (None, None) => Ended::Stopped(late.unwrap_or(Exit::Failure)),
     }
 }

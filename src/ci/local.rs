@@ -6,9 +6,7 @@ use std::{
     path::Path,
 };
 
-use super::{
-    Capability, Notice, Output, Platform, Publication, Written, annotations, dotenv, github_lines, outputs,
-};
+use super::{Capability, Notice, Output, Platform, Publication, Written, annotations, dotenv, github_lines, outputs};
 
 /// Bytes of a step's summary that GitHub takes; one more and it takes nothing.
 const SUMMARY: u64 = 1 << 20;
@@ -64,11 +62,9 @@ fn summary(publication: &Publication<'_>, text: &str) -> Option<Notice> {
             Ok(()) => Notice::Done { what: "job summary written".to_owned(), url: context.run_url.clone() },
             Err(cause) => failed(format!("{}: {cause}", file.display())),
         }),
-        (None, Capability::No { why, remedy }) if context.platform == Platform::GitHub => Some(Notice::Skipped {
-            what: "no job summary".to_owned(),
-            why: why.clone(),
-            remedy: remedy.clone(),
-        }),
+        (None, Capability::No { why, remedy }) if context.platform == Platform::GitHub => {
+            Some(Notice::Skipped { what: "no job summary".to_owned(), why: why.clone(), remedy: remedy.clone() })
+        }
         (None, _) => None,
     }
 }

@@ -12,6 +12,8 @@ mod local;
 pub mod log;
 mod notice;
 mod outputs;
+pub mod page;
+pub mod places;
 mod publication;
 pub mod sections;
 

@@ -80,10 +80,15 @@ pub fn counted(number: usize, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// The letter with its star, when the pack has one.
+/// The letter with its star, when the pack has one; a report from elsewhere may hold any character instead.
 pub fn letter(pack: &PackResult) -> Option<String> {
-    let grade = pack.grade.filter(|_| pack.status == PackStatus::Graded)?;
+    let grade = known_letter(pack.grade.filter(|_| pack.status == PackStatus::Graded)?);
     Some(if pack.provisional { format!("{grade}*") } else { grade.to_string() })
+}
+
+/// The letter, or a question mark for what is none.
+pub fn known_letter(grade: char) -> char {
+    if matches!(grade, 'A'..='F') { grade } else { '?' }
 }
 
 /// `3/4 points, 75% · 1 of 5 checks not scored`. The percentage is rounded down, so that it never shows a letter's
@@ -274,7 +279,14 @@ pub fn protocol(run: &RunResult) -> Option<String> {
 pub fn sandbox(run: &RunResult) -> String {
     let facts = &run.sandbox;
     if !facts.used {
-        return "not used".to_owned();
+        let mut parts = vec!["not used".to_owned()];
+        if !facts.withheld.is_empty() {
+            parts.push(format!("withheld: {}", excerpt(&facts.withheld.join(", "), SENTENCE)));
+        }
+        if !facts.inherited.is_empty() {
+            parts.push(format!("given back: {}", excerpt(&facts.inherited.join(", "), SENTENCE)));
+        }
+        return parts.join(" · ");
     }
     let mut parts = vec![excerpt(facts.dir.as_deref().unwrap_or("{sandbox_dir}"), QUOTE), "env scrubbed".to_owned()];
     if !facts.cleanup.is_empty() {

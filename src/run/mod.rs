@@ -4,6 +4,7 @@ mod failure;
 mod fit;
 mod launch;
 mod prepare;
+mod publishing;
 
 use std::{collections::BTreeMap, ffi::OsString, path::Path, time::Duration};
 

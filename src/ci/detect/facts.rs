@@ -54,7 +54,10 @@ impl<'e> Env<'e> {
 
     /// The first of the variables that holds anything: its name, never its value.
     pub(super) fn first_set(self, names: &[&str]) -> Option<String> {
-        names.iter().find(|name| self.0.get(**name).is_some_and(|value| !value.trim().is_empty())).map(|name| (*name).to_owned())
+        names
+            .iter()
+            .find(|name| self.0.get(**name).is_some_and(|value| !value.trim().is_empty()))
+            .map(|name| (*name).to_owned())
     }
 }
 
@@ -147,10 +150,12 @@ mod tests {
 
     #[test]
     fn a_branch_is_what_git_takes_for_one() {
-        for name in ["main", "feature/a-b", "dependabot/npm_and_yarn/x-1.2", "ümlaut", "a#b", "v1.0", "a@b", "a%b<c>"] {
+        for name in ["main", "feature/a-b", "dependabot/npm_and_yarn/x-1.2", "ümlaut", "a#b", "v1.0", "a@b", "a%b<c>"]
+        {
             assert_eq!(branch(name).as_deref(), Some(name));
         }
-        let wrong = ["", "a\nb", "a b", "-a", "/a", "a/", "a..b", "a.lock", "a/.b", "@", "a@{1}", "a\\b", "a\u{1b}b", "a:b"];
+        let wrong =
+            ["", "a\nb", "a b", "-a", "/a", "a/", "a..b", "a.lock", "a/.b", "@", "a@{1}", "a\\b", "a\u{1b}b", "a:b"];
         for name in wrong {
             assert_eq!(branch(name), None, "{name:?}");
         }

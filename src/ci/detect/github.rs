@@ -133,13 +133,7 @@ fn about(context: &mut Context, env: Env<'_>, event: &Value, reference: &Ref, pa
     payload
 }
 
-fn pull_request(
-    context: &mut Context,
-    env: Env<'_>,
-    event: &Value,
-    reference: &Ref,
-    payload: Payload,
-) -> Payload {
+fn pull_request(context: &mut Context, env: Env<'_>, event: &Value, reference: &Ref, payload: Payload) -> Payload {
     let request = at(event, &["pull_request"]);
     let get = |path: &[&str]| request.and_then(|request| text_at(request, path));
     let by_ref = match reference {
@@ -213,8 +207,7 @@ fn workflow_run(context: &mut Context, event: &Value) {
         same && sha.is_some() && sha == head_sha && into == base.and_then(|base| number_at(base, &["id"]))
     });
     let owner = head.and_then(|head| text_at(head, &["owner", "login"])).and_then(facts::login);
-    context.base_branch =
-        listed.and_then(|request| text_at(request, &["base", "ref"])).and_then(facts::branch);
+    context.base_branch = listed.and_then(|request| text_at(request, &["base", "ref"])).and_then(facts::branch);
     context.pull_request = Some(PullRequest {
         number: listed.and_then(|request| number_at(request, &["number"])),
         head: owner.zip(branch),

@@ -61,7 +61,10 @@ fn comment(context: &Context, trust: Trust) -> Capability {
     match &context.pull_request {
         None => Capability::no("the run before this one was not for a pull request", elsewhere),
         Some(request) if request.number.is_none() && (request.head.is_none() || request.head_sha.is_none()) => {
-            Capability::no("the repository of the request's head is gone", "open the request again from one that exists")
+            Capability::no(
+                "the repository of the request's head is gone",
+                "open the request again from one that exists",
+            )
         }
         Some(_) => reachable(context),
     }

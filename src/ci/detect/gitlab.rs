@@ -127,7 +127,10 @@ fn comment(context: &Context) -> Capability {
         (_, Some(_)) => {}
     }
     if context.api_url.is_none() || context.repository.is_none() {
-        return Capability::no("CI_API_V4_URL and CI_PROJECT_ID do not name a project", "leave them as GitLab sets them");
+        return Capability::no(
+            "CI_API_V4_URL and CI_PROJECT_ID do not name a project",
+            "leave them as GitLab sets them",
+        );
     }
     if context.token_variable.is_some() {
         return Capability::Yes;

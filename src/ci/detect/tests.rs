@@ -477,7 +477,9 @@ fn the_most_specific_platform_wins_and_false_is_not_set() {
     assert_eq!(detect(&both, None).platform, Platform::GitHub);
     // gitlab-ci-local says so of itself.
     assert_eq!(detect(&map(&[("CI", "true"), ("GITLAB_CI", "false")]), None).platform, Platform::Generic);
-    for (value, platform) in [("1", Platform::Generic), ("", Platform::None), ("false", Platform::None), ("FALSE", Platform::None)] {
+    for (value, platform) in
+        [("1", Platform::Generic), ("", Platform::None), ("false", Platform::None), ("FALSE", Platform::None)]
+    {
         assert_eq!(detect(&map(&[("CI", value)]), None).platform, platform, "{value}");
     }
     let off = detect(&map(&[("CI", "false"), ("GITHUB_ACTIONS", "true"), ("GITHUB_TOKEN", "x")]), None);
@@ -515,7 +517,9 @@ fn wild_values_are_missing_values() {
     let giant = "a".repeat(1 << 20);
     for wild in ["-1", "1e9", "a\nb", "99999999999999999999", "\u{202e}", "../..", "${{ x }}", "::error::x", &giant] {
         let mut env = github("pull_request", "refs/pull/2/merge", &event);
-        for name in ["GITHUB_RUN_ID", "GITHUB_REPOSITORY_ID", "GITHUB_SHA", "GITHUB_REF", "GITHUB_HEAD_REF", "GITHUB_API_URL"] {
+        for name in
+            ["GITHUB_RUN_ID", "GITHUB_REPOSITORY_ID", "GITHUB_SHA", "GITHUB_REF", "GITHUB_HEAD_REF", "GITHUB_API_URL"]
+        {
             env.insert(name.to_owned(), wild.to_owned());
         }
         let context = detect(&env, Some(&event));

@@ -41,7 +41,6 @@ const SILENT: Vendor = Vendor {
     event: "",
 };
 
-
 const VENDORS: &[Vendor] = &[
     Vendor {
         platform: || Platform::Azure,
@@ -93,7 +92,6 @@ const VENDORS: &[Vendor] = &[
         job: "BUILDKITE_LABEL",
         workspace: "BUILDKITE_BUILD_CHECKOUT_PATH",
         event: "BUILDKITE_SOURCE",
-        ..SILENT
     },
     Vendor {
         platform: || Platform::Jenkins,
@@ -112,7 +110,9 @@ const VENDORS: &[Vendor] = &[
     Vendor {
         platform: || Platform::Other("Woodpecker".to_owned()),
         here: |env| env.text("CI") == Some("woodpecker"),
-        request: |env| env.text("CI_BUILD_EVENT") == Some("pull_request") || env.text("CI_PIPELINE_EVENT") == Some("pull_request"),
+        request: |env| {
+            env.text("CI_BUILD_EVENT") == Some("pull_request") || env.text("CI_PIPELINE_EVENT") == Some("pull_request")
+        },
         number: &["CI_COMMIT_PULL_REQUEST"],
         branch: &["CI_COMMIT_SOURCE_BRANCH", "CI_COMMIT_BRANCH"],
         base: "CI_COMMIT_TARGET_BRANCH",
@@ -122,7 +122,6 @@ const VENDORS: &[Vendor] = &[
         job: "CI_STEP_NAME",
         workspace: "CI_WORKSPACE",
         event: "CI_PIPELINE_EVENT",
-        ..SILENT
     },
     Vendor {
         platform: || Platform::Other("Drone".to_owned()),
@@ -137,7 +136,6 @@ const VENDORS: &[Vendor] = &[
         job: "DRONE_STEP_NAME",
         workspace: "DRONE_WORKSPACE",
         event: "DRONE_BUILD_EVENT",
-        ..SILENT
     },
     Vendor {
         platform: || Platform::Other("Travis CI".to_owned()),
@@ -189,7 +187,8 @@ pub(super) fn context(env: Env<'_>) -> Option<Context> {
         base_branch: base_branch.clone(),
         project: None,
     });
-    let tagged = env.has(vendor.tag) || env.text("BUILD_SOURCEBRANCH").is_some_and(|name| name.starts_with("refs/tags/"));
+    let tagged =
+        env.has(vendor.tag) || env.text("BUILD_SOURCEBRANCH").is_some_and(|name| name.starts_with("refs/tags/"));
     let word = env.text(vendor.event).unwrap_or_default();
     Some(Context {
         capabilities: files_alone(&platform),
