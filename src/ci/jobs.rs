@@ -72,7 +72,7 @@ pub fn gitlab_pipeline(jobs: &[Vec<&str>], config: Option<&Path>, chosen: &[Stri
 
 /// A flag with its value as one word of a shell.
 fn word(flag: &str, value: &str) -> String {
-    shell_words::quote(&format!("{flag}{value}")).into_owned()
+    format!("{flag}{}", shell_words::quote(value))
 }
 
 const PIPELINE: &str = r#"#
@@ -129,6 +129,6 @@ mod tests {
         let script: String = serde_json::from_str(line.trim_start_matches("- ")).expect("a JSON string");
         let words = shell_words::split(&script).expect("words");
         assert_eq!(words[2..4], ["--config=a b.yaml", "--server=it's,$(id)"]);
-        assert!(script.contains("'--server="), "{script}");
+        assert!(script.contains("--server='"), "{script}");
     }
 }
