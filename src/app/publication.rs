@@ -268,7 +268,6 @@ pub(super) async fn baseline(context: &Context, artifact: &str, job: Option<&str
         }
         Platform::GitLab => {
             let tokens = ci::gitlab::Tokens { job: job_token.as_deref(), personal: token.as_deref() };
-            let job = job.or(context.job.as_deref()).unwrap_or("sealmark");
             ci::gitlab::baseline(context, tokens, job, artifact).await?
         }
         _ => {
