@@ -89,8 +89,9 @@ fn say(side: Side, finding: &Finding) -> (DriftLevel, &'static str, String) {
         What::Optional => ("output-member-required", format!("{subject} is always there now")),
         // Whether it is refused or ignored: what a call asked for with it is not done.
         What::Gone { .. } if input => return (DriftLevel::Breaking, "parameter-removed", format!("{subject} removed")),
-        What::Gone { refused } => {
-            let level = if *refused { DriftLevel::Notable } else { DriftLevel::Info };
+        What::Gone { free } => {
+            // A client that holds the old schema may refuse what it did not allow.
+            let level = if *free { DriftLevel::Info } else { DriftLevel::Notable };
             return (level, "output-member-added", format!("{subject} added"));
         }
         What::Listed if input => ("parameter-added", format!("optional {subject} added")),

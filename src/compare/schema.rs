@@ -69,8 +69,8 @@ pub(super) enum What {
     Required { unlisted: bool },
     /// A member is not required any more.
     Optional,
-    /// A listed member is listed no more; whether unlisted members are refused now.
-    Gone { refused: bool },
+    /// A listed member is listed no more; whether unlisted members are surely free to come.
+    Gone { free: bool },
     /// A member is listed that was not.
     Listed,
     /// Other types.
@@ -166,6 +166,10 @@ impl<'s> Comparison<'s, '_> {
 
     fn report(&mut self, class: Class, what: What) {
         let class = if class == Class::Refuses && self.doubt > 0 { Class::Unsure } else { class };
+        // One difference may show in several alternatives.
+        if self.found.iter().any(|known| known.class == class && known.what == what && known.path == self.path) {
+            return;
+        }
         if self.found.len() < FINDINGS {
             self.found.push(Finding { class, path: self.path.clone(), what });
             return;
@@ -230,7 +234,7 @@ impl<'s> Comparison<'s, '_> {
         if lost.is_empty() && !gained {
             return;
         }
-        let sure = |one: &Alternative<'s>| lost.contains(&one.kind) && one.opaque.is_empty();
+        let sure = |one: &Alternative<'s>| lost.contains(&one.kind) && one.is_possible();
         let class = match lost.is_empty() {
             true => Class::Accepts,
             false if olds.iter().any(sure) => Class::Refuses,
@@ -248,10 +252,18 @@ impl<'s> Comparison<'s, '_> {
         let mut wider = false;
         let mut uncovered = Vec::new();
         for old in olds {
-            let covering = news.iter().enumerate().find_map(|(at, new)| {
+            let mut covering = None;
+            for (at, new) in news.iter().enumerate() {
                 let found = self.silently(|this| this.pair(old, new));
-                found.iter().all(|finding| finding.class == Class::Accepts).then_some((at, !found.is_empty()))
-            });
+                let listed = |finding: &Finding| finding.what == What::Listed;
+                if found.iter().all(|finding| finding.class == Class::Accepts && !listed(finding)) {
+                    covering = Some((at, !found.is_empty()));
+                    // One that accepts the same is better than one that accepts more.
+                    if found.is_empty() {
+                        break;
+                    }
+                }
+            }
             match covering {
                 Some((at, widened)) => {
                     fresh[at] = false;
@@ -260,20 +272,35 @@ impl<'s> Comparison<'s, '_> {
                 None => uncovered.push(old),
             }
         }
-        let fresh: Vec<&Alternative<'s>> =
-            news.iter().zip(&fresh).filter(|(_, fresh)| **fresh).map(|(new, _)| new).collect();
-        match (uncovered.as_slice(), fresh.as_slice()) {
-            ([], []) if !wider => {}
-            ([], _) => self.report(Class::Accepts, What::Other("alternatives".to_owned())),
-            ([old], [new]) => {
-                let alone = news.iter().all(|other| std::ptr::eq(other, *new) || disjoint(old, other));
-                self.doubted(!alone, |this| this.pair(old, new));
+        let changed = !uncovered.is_empty();
+        let alone = uncovered.len() == 1 && fresh.iter().filter(|fresh| **fresh).count() == 1;
+        for old in uncovered {
+            let like: Vec<usize> = (0..news.len()).filter(|at| !disjoint(old, &news[*at])).collect();
+            match like.as_slice() {
+                [] => {
+                    let class = if old.is_possible() { Class::Refuses } else { Class::Unsure };
+                    self.report(class, What::Other("alternatives".to_owned()));
+                }
+                // Nothing else can accept what this one refuses.
+                [at] => {
+                    fresh[*at] = false;
+                    self.pair(old, &news[*at]);
+                }
+                _ => match fresh.iter().position(|fresh| *fresh).filter(|_| alone) {
+                    Some(at) => {
+                        fresh[at] = false;
+                        self.doubted(true, |this| this.pair(old, &news[at]));
+                    }
+                    None => self.report(Class::Unsure, What::Other("alternatives".to_owned())),
+                },
             }
-            (uncovered, _) => {
-                let gone = |old: &&Alternative<'s>| old.opaque.is_empty() && news.iter().all(|new| disjoint(old, new));
-                let class = if uncovered.iter().any(gone) { Class::Refuses } else { Class::Unsure };
-                self.report(class, What::Other("alternatives".to_owned()));
-            }
+        }
+        for (at, new) in news.iter().enumerate().filter(|(at, _)| fresh[*at]).collect::<Vec<_>>() {
+            // The same one may be written twice.
+            fresh[at] = !olds.iter().any(|old| self.silently(|this| this.pair(old, new)).is_empty());
+        }
+        if fresh.contains(&true) || (wider && !changed) {
+            self.report(Class::Accepts, What::Other("alternatives".to_owned()));
         }
     }
 
@@ -314,6 +341,21 @@ impl<'s> Comparison<'s, '_> {
         words.dedup();
         for word in words {
             let equal = match (old.opaque.get(word), new.opaque.get(word)) {
+                (Some(old), Some(new)) if matches!(word, "not" | "if" | "then" | "else" | "contains") => {
+                    self.silently(|this| this.schemas(old, new)).is_empty()
+                }
+                (Some(Value::Array(olds)), Some(Value::Array(news))) if word.ends_with("Of") => {
+                    let mut left: Vec<&'s Value> = news.iter().collect();
+                    let (olds, mut equal): (&'s Vec<Value>, bool) = (olds, olds.len() == news.len());
+                    for old in olds {
+                        let found = left.iter().position(|new| {
+                            let new: &'s Value = new;
+                            equal && self.silently(|this| this.schemas(old, new)).is_empty()
+                        });
+                        equal = found.map(|at| left.swap_remove(at)).is_some();
+                    }
+                    equal
+                }
                 (Some(old), Some(new)) => {
                     (self.one_meaning || !has_reference(word, old)) && identical(old, new, self.budget)
                 }

@@ -3,8 +3,8 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod bench;
-mod detect;
 mod compare;
+mod detect;
 mod endpoints;
 mod fleet;
 mod gate;

@@ -94,11 +94,12 @@ impl<'s> Comparison<'s, '_> {
                 (Some(old), Some(new)) => self.at(segment, old, new),
                 (Some(Value::Bool(false)), None) | (None, None) => {}
                 (Some(_), None) => {
-                    // Where names match patterns, a member that is not listed may be described all the same.
-                    let matched = new.words.contains_key("patternProperties");
-                    let refused = matches!(unlisted_new, Unlisted::Refused) && !matched;
+                    let ruled = ["patternProperties", "propertyNames", "maxProperties"];
+                    let free = matches!(unlisted_new, Unlisted::Accepted)
+                        && !ruled.iter().any(|word| new.words.contains_key(word))
+                        && new.opaque.is_empty();
                     self.path.push(segment);
-                    self.report(Class::Refuses, What::Gone { refused });
+                    self.report(Class::Refuses, What::Gone { free });
                     self.path.pop();
                 }
                 (None, Some(_)) => {

@@ -4,7 +4,7 @@ use serde_json::{Number, Value};
 
 use super::Budget;
 
-/// Integers up to this magnitude are exact in a double.
+/// Integers below this magnitude are exact in a double.
 const EXACT: f64 = 9_007_199_254_740_992.0;
 
 /// Whether two values are equal as JSON Schema means it: `1` is `1.0`, and members have no order.
@@ -26,7 +26,7 @@ pub(super) fn same(left: &Value, right: &Value) -> bool {
 
 /// The number as a double that lost nothing.
 pub(super) fn exact(number: &Number) -> Option<f64> {
-    number.as_f64().filter(|number| number.abs() <= EXACT)
+    number.as_f64().filter(|number| number.abs() < EXACT)
 }
 
 /// Whether two documents are equal but for the order of members; `false` when the budget does not reach to tell.

@@ -14,6 +14,8 @@ use crate::classify::{Admits, admits};
 const MOST: usize = 48;
 /// References and combinators inside each other.
 const DEPTH: u32 = 24;
+/// Required members inside each other that are asked whether they are possible.
+const POSSIBLE: u32 = 4;
 /// Values of one `enum`; a longer one is compared for equality alone.
 const MOST_VALUES: usize = 300;
 
@@ -86,6 +88,32 @@ pub(super) struct Alternative<'s> {
     pub(super) words: BTreeMap<&'s str, &'s Value>,
     /// Keywords that are compared for equality alone.
     pub(super) opaque: BTreeMap<&'s str, &'s Value>,
+}
+
+impl Alternative<'_> {
+    /// Whether it surely accepts something.
+    pub(super) fn is_possible(&self) -> bool {
+        let number = |word: &str| self.words.get(word).and_then(|value| value.as_f64());
+        let least = number("minLength").unwrap_or(0.0);
+        let most = number("maxLength").unwrap_or(f64::INFINITY);
+        self.opaque.is_empty()
+            && match self.kind {
+                // Every format has a text of 8 to 36 characters, and few have others.
+                Kind::String if self.words.contains_key("format") => {
+                    !self.words.contains_key("pattern") && least <= 8.0 && most >= 36.0
+                }
+                Kind::String => !self.words.contains_key("pattern") || (least == 0.0 && most == f64::INFINITY),
+                Kind::Number => {
+                    let bound = |word: &str, other: &str| number(word).or(number(other));
+                    let step = number("multipleOf").unwrap_or(0.0).max(if self.whole { 1.0 } else { 0.0 });
+                    match (bound("minimum", "exclusiveMinimum"), bound("maximum", "exclusiveMaximum")) {
+                        (Some(least), Some(most)) => most - least > step,
+                        _ => true,
+                    }
+                }
+                _ => true,
+            }
+    }
 }
 
 /// A conjunction of keywords without branches.
@@ -215,8 +243,54 @@ impl<'s> Shaper<'s> {
 
     /// The alternatives of a schema; none when it accepts nothing.
     pub(super) fn alternatives(&self, schema: &'s Value, budget: &mut Budget) -> Vec<Alternative<'s>> {
-        let bags = self.bags(schema, 0, budget);
-        split(bags, budget)
+        self.possible_alternatives(schema, 0, budget)
+    }
+
+    fn possible_alternatives(&self, schema: &'s Value, depth: u32, budget: &mut Budget) -> Vec<Alternative<'s>> {
+        let mut all = split(self.bags(schema, 0, budget), budget);
+        all.retain(|one| self.possible(one, depth, budget));
+        all
+    }
+
+    /// Whether an alternative may accept something: it does not ask for what it refuses.
+    fn possible(&self, one: &Alternative<'s>, depth: u32, budget: &mut Budget) -> bool {
+        let number = |word: &str| one.words.get(word).and_then(|value| value.as_f64());
+        let in_order = |least: &str, most: &str| match (number(least), number(most)) {
+            (Some(least), Some(most)) => least <= most,
+            _ => true,
+        };
+        match one.kind {
+            Kind::Number => in_order("minimum", "maximum"),
+            Kind::String => in_order("minLength", "maxLength"),
+            Kind::Array => {
+                let least = number("minItems").unwrap_or(0.0);
+                // Items that nothing is accepted for leave the empty array alone.
+                let items = one.words.get("items").filter(|_| least > 0.0 && !one.words.contains_key("prefixItems"));
+                let fills = items.is_none_or(|items| {
+                    depth >= POSSIBLE
+                        || items.is_array()
+                        || !self.possible_alternatives(items, depth + 1, budget).is_empty()
+                });
+                in_order("minItems", "maxItems") && fills
+            }
+            Kind::Object => {
+                let closed = one.words.get("additionalProperties").is_some_and(|value| **value == FALSE);
+                let open = !closed || one.words.contains_key("patternProperties");
+                let listed = one.words.get("properties").and_then(|value| value.as_object());
+                let names = one.required.len() as f64;
+                let most = number("maxProperties").unwrap_or(f64::INFINITY);
+                let most = if open { most } else { most.min(listed.map_or(0, Map::len) as f64) };
+                let least = number("minProperties").unwrap_or(0.0).max(names);
+                let member = |name: &&str| match listed.and_then(|listed| listed.get(*name)) {
+                    Some(schema) => {
+                        depth >= POSSIBLE || !self.possible_alternatives(schema, depth + 1, budget).is_empty()
+                    }
+                    None => open,
+                };
+                least <= most && one.required.iter().all(member)
+            }
+            Kind::Null | Kind::Boolean => true,
+        }
     }
 
     fn bags(&self, schema: &'s Value, depth: u32, budget: &mut Budget) -> Vec<Bag<'s>> {
@@ -462,12 +536,27 @@ fn listed<'s>(mut one: Alternative<'s>, budget: &mut Budget) -> Option<Alternati
     let Some(mut values) = one.values.take() else { return Some(one) };
     // A keyword beside the list is rare; without one nothing has to be tried.
     let scalar = super::scalar::schema(&one).filter(|_| one.whole || !one.words.is_empty());
+    let mut doubted = false;
     values.retain(|value| match (&scalar, value) {
-        (Some(schema), _) => !budget.take(super::scalar::cost(&one.words)) || admits(schema, value) != Admits::No,
+        (Some(schema), _) if budget.take(super::scalar::cost(&one.words)) => match admits(schema, value) {
+            Admits::No => false,
+            answer => {
+                doubted |= answer == Admits::Unsure;
+                true
+            }
+        },
+        (Some(_), _) => {
+            doubted = true;
+            true
+        }
         (None, Value::Object(members)) => one.required.iter().all(|name| members.contains_key(*name)),
         (None, _) => true,
     });
-    one.words.clear();
+    // What could not be tried on the values stands beside them.
+    let words = std::mem::take(&mut one.words);
+    if doubted || matches!(one.kind, Kind::Array | Kind::Object) {
+        one.opaque.extend(words);
+    }
     one.required.clear();
     one.whole = false;
     one.values = Some(values).filter(|values| !values.is_empty());

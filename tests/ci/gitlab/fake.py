@@ -49,10 +49,13 @@ class Storage(Handler):
 
 
 class Fake:
-    def __init__(self):
+    """`tls` is the context of a TLS server, or None."""
+
+    def __init__(self, tls=None):
+        self.tls = tls
         self.notes, self.packages, self.artifacts, self.stored = [], {}, {}, []
         self.calls, self.violations, self.bodies = [], [], []
-        # (method, part of the path) -> status: what is refused, whoever asks.
+        # (method, part of the path) -> status: what is refused, whoever asks; 0 is no answer, 302 a circle.
         self.refused = {}
         self.servers = []
         self.api = self.start(Handler) + "/api/v4"
@@ -61,9 +64,11 @@ class Fake:
     def start(self, handler):
         server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
         server.fake, server.daemon_threads = self, True
+        if self.tls:
+            server.socket = self.tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
         self.servers.append(server)
         threading.Thread(target=server.serve_forever, daemon=True).start()
-        return f"http://127.0.0.1:{server.server_port}"
+        return f"http{'s' * bool(self.tls)}://127.0.0.1:{server.server_port}"
 
     def stop(self):
         for server in self.servers:
@@ -93,7 +98,10 @@ class Fake:
         for (method, part), status in self.refused.items():
             if method == request.command and part in request.path:
                 if status == 0:
-                    return request.connection.close()
+                    request.close_connection = True
+                    return None
+                if status == 302:
+                    return request.answer(302, location=request.path)
                 return request.answer(status, {"message": f"{status} refused by the scenario"})
         if who == "invalid":
             return request.answer(401, {"message": "401 Unauthorized"})
