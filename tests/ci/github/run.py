@@ -16,7 +16,7 @@ import urllib.error
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-NODE = ROOT / "target/tools/ci/npm/node_modules"
+NODE = ROOT / "target/tools/ci/node_modules"
 DESCRIPTIONS = {"github.com": "api.github.com.json", "Enterprise Server 3.19": "ghes-3.19.json"}
 # Reading a description of twelve megabytes takes that long, and much longer on a busy machine.
 PATIENCE = 180
