@@ -41,7 +41,6 @@ platform() {
         ARM64 | arm64 | aarch64) arch=aarch64 ;;
         *) stop "there is no build for $os on $arch" "builds exist for x86-64 and 64-bit Arm; build from source with \`cargo install sealmark\` and give its path as SEALMARK_BINARY" ;;
     esac
-    suffix=
     case $os in
         Linux) system=unknown-linux-musl ;;
         macOS | Darwin)
@@ -49,11 +48,7 @@ platform() {
             # A translated shell says x86_64 on an Arm machine.
             if [ -z "${RUNNER_ARCH:-}" ] && [ "$(sysctl -n hw.optional.arm64 2> /dev/null)" = 1 ]; then arch=aarch64; fi
             ;;
-        Windows | MINGW* | MSYS* | CYGWIN*)
-            system=pc-windows-msvc
-            suffix=.exe
-            ;;
-        *) stop "there is no build for $os" "builds exist for Linux, macOS and Windows; build from source with \`cargo install sealmark\` and give its path as SEALMARK_BINARY" ;;
+        *) stop "there is no build for $os: sealmark needs the process groups and signals of a Unix" "run it on Linux or macOS; on Windows, in WSL" ;;
     esac
     target=$arch-$system
 }
@@ -73,7 +68,6 @@ download() {
     case $1 in
         file://*)
             from=${1#file://}
-            case $from in /[A-Za-z]:/*) from=${from#/} ;; esac
             cp -- "$from" "$2" 2> /dev/null
             return
             ;;
@@ -130,7 +124,7 @@ find_expected() {
     version=${version:-$newest}
     [ -n "$version" ] || stop "no release is known yet: $checksums lists none" "build from source (\`cargo build --release\`) and give the path as the \`binary\` input or as SEALMARK_BINARY"
     while read -r hash path _; do
-        if [ "$path" = "v$version/sealmark-$target$suffix" ]; then expected=$hash; fi
+        if [ "$path" = "v$version/sealmark-$target" ]; then expected=$hash; fi
     done < "$checksums"
     case " $known " in
         *" $version "*) ;;
@@ -138,7 +132,7 @@ find_expected() {
     esac
     [ -n "$expected" ] || stop "version $version has no build for $target" "use another version, or build from source and give the path as SEALMARK_BINARY"
     case $expected in *[!0-9a-f]*) expected= ;; esac
-    [ ${#expected} -eq 64 ] || stop "the line of v$version/sealmark-$target$suffix in $checksums is no SHA-256" "restore the file from the repository"
+    [ ${#expected} -eq 64 ] || stop "the line of v$version/sealmark-$target in $checksums is no SHA-256" "restore the file from the repository"
 }
 
 # Sets `home`: the directory of the program.
@@ -201,7 +195,7 @@ main() {
     find_checksums
     find_expected
     find_home
-    place=$home/sealmark$suffix
+    place=$home/sealmark
 
     if [ -f "$place" ] && [ "$(sha256 "$place")" = "$expected" ]; then
         say "sealmark $version is here already, and verified"
@@ -211,15 +205,14 @@ main() {
         # In the place itself, so that the last step is a rename.
         scratch=$(mktemp -d "$home/.sealmark.XXXXXXXX") || stop "$home cannot be written" "set SEALMARK_INSTALL_DIR to a directory that can be written"
         base=${SEALMARK_DOWNLOAD_URL:-https://github.com/$REPOSITORY/releases/download}
-        address=${base%/}/v$version/sealmark-$target$suffix
+        address=${base%/}/v$version/sealmark-$target
         say "downloading $(shown "$address")"
-        download "$address" "$scratch/sealmark$suffix" \
+        download "$address" "$scratch/sealmark" \
             || stop "$(shown "$address") could not be downloaded" "see what was said above; behind a proxy set https_proxy, without a way to GitHub set download-url (SEALMARK_DOWNLOAD_URL) to a mirror"
-        found=$(sha256 "$scratch/sealmark$suffix")
+        found=$(sha256 "$scratch/sealmark")
         [ "$found" = "$expected" ] || stop "$(shown "$address") is not the released file: its SHA-256 is $found, expected $expected" "do not use it; the download was cut short or the file was replaced: try again, and tell the owner of the mirror"
-        chmod 755 "$scratch/sealmark$suffix"
-        # A running program cannot be replaced on Windows; then another install has put the same file there.
-        mv -f -- "$scratch/sealmark$suffix" "$place" 2> /dev/null || [ "$(sha256 "$place")" = "$expected" ] \
+        chmod 755 "$scratch/sealmark"
+        mv -f -- "$scratch/sealmark" "$place" 2> /dev/null \
             || stop "$place cannot be written" "set SEALMARK_INSTALL_DIR to a directory that can be written"
         say "sealmark $version is installed and verified: $place"
     fi

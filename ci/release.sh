@@ -21,8 +21,7 @@ cargo_version() { sed -n '/^\[package\]/,/^\[dep/s/^version = "\(.*\)"$/\1/p' Ca
 
 # What every release consists of.
 assets() {
-    printf 'sealmark-%s\n' x86_64-unknown-linux-musl aarch64-unknown-linux-musl aarch64-apple-darwin x86_64-apple-darwin \
-        x86_64-pc-windows-msvc.exe aarch64-pc-windows-msvc.exe
+    printf 'sealmark-%s\n' x86_64-unknown-linux-musl aarch64-unknown-linux-musl aarch64-apple-darwin x86_64-apple-darwin
 }
 
 # Pushes with the job's token, which no file keeps.
@@ -43,16 +42,14 @@ plan() {
 }
 
 build() {
-    local suffix=
-    case $TARGET in *-windows-*) suffix=.exe ;; esac
     rustup target add "$TARGET"
     # ring compiles its C with gcc; rustc brings the musl that it is linked with.
     case $TARGET in *-musl) export "CC_${TARGET//-/_}=gcc" ;; esac
     cargo build --locked --release --target "$TARGET"
     mkdir -p dist
-    cp "target/$TARGET/release/sealmark$suffix" "dist/sealmark-$TARGET$suffix"
-    "dist/sealmark-$TARGET$suffix" --version
-    "dist/sealmark-$TARGET$suffix" demo
+    cp "target/$TARGET/release/sealmark" "dist/sealmark-$TARGET"
+    "dist/sealmark-$TARGET" --version
+    "dist/sealmark-$TARGET" demo
 }
 
 draft() {

@@ -25,7 +25,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("run", &["model", "text", "check", "classify", "packs", "config", "targets", "session", "probes", "plan"]),
     ("report", &["model", "text", "check", "classify", "packs", "config", "judge", "grade"]),
     ("compare", &["model", "text", "classify", "config", "report"]),
-    ("gate", &["model", "config", "report", "compare"]),
+    ("gate", &["model", "text", "config", "report", "compare"]),
     ("ci", &["model", "text", "config", "report", "compare", "gate"]),
     ("cli", &[]),
     ("demo", &["model"]),

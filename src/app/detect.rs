@@ -12,7 +12,7 @@ use super::{Exit, config_cmd, console};
 use crate::{
     ci::{self, Capability, Context, Platform},
     cli::CiDetectArgs,
-    text::excerpt,
+    text::{excerpt, is_hidden, terminal},
 };
 
 /// Bytes of an event payload, GitHub's own limit.
@@ -24,7 +24,7 @@ const SHOWN: usize = 200;
 pub fn detect(args: &CiDetectArgs) -> Exit {
     let context = context();
     if args.json {
-        return console::answer(&format!("{:#}\n", document(&context)));
+        return console::answer(&printable(&format!("{:#}\n", document(&context))));
     }
     console::answer(&page(&context))
 }
@@ -91,6 +91,21 @@ fn document(context: &Context) -> Value {
     document
 }
 
+/// JSON in which nothing is hidden and nothing is a log command. Outside of its strings JSON has neither.
+fn printable(json: &str) -> String {
+    let mut out = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '#' || (is_hidden(c) && c != '\n') {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                out.push_str(&format!("\\u{unit:04x}"));
+            }
+        } else {
+            out.push(c);
+        }
+    }
+    out
+}
+
 /// The page for people.
 fn page(context: &Context) -> String {
     let mut lines = Vec::new();
@@ -138,7 +153,7 @@ fn page(context: &Context) -> String {
         lines.push(String::new());
         lines.extend(context.notes.iter().map(|note| format!("note: {}", excerpt(note, 2 * SHOWN))));
     }
-    let lines: Vec<String> = lines.iter().map(|line| crate::text::terminal::line(line)).collect();
+    let lines: Vec<String> = lines.iter().map(|line| terminal::line(line)).collect();
     format!("{}\n", lines.join("\n"))
 }
 
@@ -162,4 +177,50 @@ fn request(request: &ci::PullRequest) -> String {
     parts.extend(request.head.as_ref().map(|(owner, branch)| format!("from {owner}:{branch}")));
     parts.extend(request.head_sha.as_ref().map(|sha| format!("at {sha}")));
     parts.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_payload_is_a_bounded_regular_file_with_an_object() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("event.json");
+        let write = |content: &[u8]| {
+            std::fs::write(&file, content).unwrap();
+            payload(&file)
+        };
+        assert_eq!(write(b"\xef\xbb\xbf{\"a\": 1}").unwrap(), json!({ "a": 1 }));
+        assert!(write(b"").unwrap_err().starts_with("is no JSON"));
+        assert!(write(b"{\"a\"").unwrap_err().starts_with("is no JSON"));
+        assert!(write(&b"[".repeat(1 << 20)).unwrap_err().starts_with("is no JSON"));
+        assert_eq!(write(b"[]").unwrap_err(), "is no JSON object");
+        assert_eq!(write(&vec![b' '; (25 << 20) + 1]).unwrap_err(), "has more than 25 MiB");
+        assert_eq!(payload(dir.path()).unwrap_err(), "is no regular file");
+        assert!(payload(&dir.path().join("none")).unwrap_err().starts_with("could not be read"));
+    }
+
+    #[test]
+    fn what_is_printed_is_the_same_json_without_orders_for_a_log() {
+        let value = json!({ "job": "##[error]x\u{1b}\u{202e}\n::error::y", "branch": "漢字#1" });
+        let text = printable(&format!("{value:#}\n"));
+        assert!(!text.contains('#') && !text.contains('\u{202e}'), "{text}");
+        assert!(text.lines().all(|line| !line.trim_start().starts_with("::")));
+        assert_eq!(serde_json::from_str::<Value>(&text).unwrap(), value);
+    }
+
+    #[test]
+    fn the_working_directory_is_spelled_as_the_workspace_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let real = dir.path().canonicalize().unwrap().join("real");
+        std::fs::create_dir_all(real.join("packages/api")).unwrap();
+        let link = dir.path().join("link");
+        std::os::unix::fs::symlink(&real, &link).unwrap();
+        let seen = |here: &Path| seen_from(here, Some(&link)).unwrap();
+        assert_eq!(seen(&real.join("packages/api")), link.join("packages/api").display().to_string());
+        assert_eq!(seen(&real), link.display().to_string());
+        let outside = dir.path().canonicalize().unwrap();
+        assert_eq!(seen(&outside), outside.display().to_string());
+    }
 }

@@ -16,6 +16,7 @@ pub mod exit;
 pub mod explain;
 mod facts;
 mod failed;
+mod found;
 mod gate;
 mod init;
 mod judge;

@@ -1,11 +1,16 @@
 //! The publishing half of `ci` and `publish`: the baseline, the adapters, the platform's files and what became of each.
 
 use std::{
-    path::Path,
+    path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use super::{Exit, compared::Compared, conclude::Concluded, console, detect};
+use super::{
+    Exit,
+    compared::{self, Compared},
+    conclude::Concluded,
+    console, detect,
+};
 use crate::{
     ci::{
         self, BadgePlace, BaselineFrom, Capability, Context, Event, Notice, Options, Platform, Publication, Published,
@@ -20,6 +25,9 @@ use crate::{
 
 /// The artifact and the directory of its report, unless something else is said.
 pub(super) const ARTIFACT: &str = "sealmark-report";
+
+/// What a run was compared with, beside its report (GitLab).
+const BASELINE: &str = "sealmark-baseline.json";
 
 /// The grades as variables of later jobs (GitLab), beside the report.
 const DOTENV: &str = "sealmark.env";
@@ -36,6 +44,8 @@ pub(super) struct Job {
     require: bool,
     /// Whether a platform is talked to; else its files and the log are all.
     network: bool,
+    /// Where the baseline goes that the run was compared with (GitLab): the job with the gate must compare with the same.
+    kept: Option<PathBuf>,
 }
 
 /// What became of the search for a baseline.
@@ -83,7 +93,7 @@ impl Job {
             artifact_name: artifact_name(args.artifact_name.as_deref())?,
             baseline_job: args.baseline_job.clone(),
         };
-        Ok(Self { context, options, baseline, require: args.require_publish, network: true })
+        Ok(Self { context, options, baseline, require: args.require_publish, network: true, kept: None })
     }
 
     /// What `run` does in CI by itself: a job summary and annotations, without a token and without a network.
@@ -98,7 +108,14 @@ impl Job {
             artifact_name: ARTIFACT.to_owned(),
             baseline_job: None,
         };
-        Self { context: detect::context(), options, baseline: BaselineFrom::Off, require: false, network: false }
+        Self {
+            context: detect::context(),
+            options,
+            baseline: BaselineFrom::Off,
+            require: false,
+            network: false,
+            kept: None,
+        }
     }
 
     /// Fits the settings of a run to the job, or says why nothing may be graded in it.
@@ -114,7 +131,8 @@ impl Job {
             console::line("hint: use --out-dir DIR, which gets one file per format");
             return Err(Exit::Usage);
         }
-        output.out_dir.get_or_insert_with(|| ARTIFACT.into());
+        let reports = output.out_dir.get_or_insert_with(|| ARTIFACT.into());
+        self.kept = (self.context.platform == Platform::GitLab && self.network).then(|| reports.join(BASELINE));
         let mut wanted = vec![Format::Summary, Format::Json];
         wanted.extend((sarif != SarifWhere::Off && self.context.platform == Platform::GitHub).then_some(Format::Sarif));
         wanted.extend((self.context.platform == Platform::GitLab).then_some(Format::Codequality));
@@ -173,7 +191,7 @@ impl Job {
             return Fetched::Off;
         }
         match baseline(&self.context, &self.options.artifact_name, self.options.baseline_job.as_deref()).await {
-            Ok(runs) => Fetched::Found(runs),
+            Ok(runs) => self.keep(runs),
             Err(notice) => {
                 let (Notice::Skipped { why, .. } | Notice::Failed { cause: why, .. }) = &notice else {
                     return Fetched::Missing("none was found".to_owned());
@@ -181,6 +199,18 @@ impl Job {
                 console::line(&notice.line());
                 Fetched::Missing(why.clone())
             }
+        }
+    }
+
+    /// Keeps the baseline beside the report. What cannot be kept is not used: the gate could not know of it.
+    fn keep(&self, runs: Vec<RunResult>) -> Fetched {
+        match self.kept.as_deref().map(|path| (path, compared::save(path, &runs))) {
+            Some((path, Err(error))) => {
+                let why = format!("the baseline could not be written to {}: {error}", path.display());
+                console::line(&format!("warning: no baseline: {why}"));
+                Fetched::Missing(why)
+            }
+            _ => Fetched::Found(runs),
         }
     }
 
@@ -219,7 +249,11 @@ impl Job {
         let can = &self.context.capabilities;
         let wanted = [
             (self.options.comment != When::Off && self.context.pull_request.is_some(), "no comment", &can.comment),
-            (self.options.badge != BadgePlace::Off, "no badge", &can.badge),
+            (
+                self.options.badge != BadgePlace::Off && self.context.event == Event::DefaultBranch,
+                "no badge",
+                &can.badge,
+            ),
             (self.options.upload_sarif, "no code scanning upload", &can.sarif),
         ];
         let skipped = wanted.into_iter().filter(|(wanted, ..)| *wanted).filter_map(|(_, what, can)| match can {
@@ -268,7 +302,6 @@ pub(super) async fn baseline(context: &Context, artifact: &str, job: Option<&str
         }
         Platform::GitLab => {
             let tokens = ci::gitlab::Tokens { job: job_token.as_deref(), personal: token.as_deref() };
-            let job = job.or(context.job.as_deref()).unwrap_or("sealmark");
             ci::gitlab::baseline(context, tokens, job, artifact).await?
         }
         _ => {

@@ -97,6 +97,12 @@ fn start(args: &RunArgs, ci: bool) -> Result<Resolved, Exit> {
     Ok(resolved)
 }
 
+/// The report of a server that nobody started.
+pub(super) fn never_started(settings: &Settings, at: usize, reason: &str) -> RunResult {
+    let finished = run::not_run(&settings.servers[at], settings, &plan::plan(settings), reason);
+    report(settings, at, finished, Vec::new(), (SystemTime::now(), Instant::now()), false, None)
+}
+
 /// Leaves one share of the servers. An empty share is no mistake (there may be more jobs than servers) and no run that
 /// graded nothing: it ends well, with a report without servers, and `merge` makes sure that somebody graded something.
 pub(super) fn take_share(settings: &mut Settings, shard: Shard) {

@@ -7,6 +7,7 @@ mod detect;
 pub mod github;
 pub mod gitlab;
 pub mod http;
+pub mod jobs;
 mod local;
 pub mod log;
 mod notice;

@@ -211,6 +211,13 @@ pub struct MergeArgs {
     /// Where to write the merged report
     #[arg(long, value_name = "FILE")]
     pub out: PathBuf,
+    /// The configuration whose servers were graded: one that no report holds becomes a failed run, so that the job that
+    /// lost it cannot go unnoticed
+    #[arg(long, value_name = "FILE")]
+    pub config: Option<PathBuf>,
+    /// Of that configuration, only these servers; repeat or separate with commas for several
+    #[arg(long, value_name = "NAME", requires = "config")]
+    pub server: Vec<String>,
 }
 
 /// `init`.

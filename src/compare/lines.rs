@@ -167,17 +167,17 @@ mod tests {
     fn the_lines_are_bounded_and_what_is_left_out_is_counted() {
         let full = |name: usize| ServerComparison {
             name: name.to_string(),
-            regressions: vec![change("x"); 500],
-            improvements: vec![change("x"); 500],
-            notes: vec!["x".repeat(10_000); 500],
-            drift: vec![drift(DriftLevel::Notable); 500],
+            regressions: vec![change("x"); 60],
+            improvements: vec![change("x"); 60],
+            notes: vec!["x".repeat(1000); 60],
+            drift: vec![drift(DriftLevel::Notable); 60],
             before: None,
         };
         let one = lines(&Comparison { servers: vec![full(0)], notes: Vec::new() }, FailOn::default());
-        assert!(one.len() <= 200 && one.contains(&"regression: and 452 more".to_owned()), "{}", one.len());
+        assert!(one.len() <= 200 && one.contains(&"regression: and 12 more".to_owned()), "{}", one.len());
         let many = Comparison { servers: (0..1000).map(full).collect(), notes: vec!["x".into(); 5000] };
         let many = lines(&many, FailOn::default());
-        assert!(many.len() <= 12_100 && many.contains(&"drift: 999: and 498 more".to_owned()), "{}", many.len());
+        assert!(many.len() <= 12_100 && many.contains(&"drift: 999: and 58 more".to_owned()), "{}", many.len());
     }
 
     #[test]

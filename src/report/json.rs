@@ -29,6 +29,20 @@ pub(super) fn render(runs: &[RunResult]) -> Result<Vec<u8>, ReportError> {
     }
 }
 
+/// One run of several, on one line: a merged report of hundreds of servers is made of these without holding them all.
+pub fn line(run: &RunResult) -> Result<String, ReportError> {
+    one_line(run, "")
+}
+
+/// The report that holds those lines, each of them made by [`line`].
+pub fn several<'l>(lines: impl Iterator<Item = &'l str>, out: &mut impl io::Write) -> io::Result<()> {
+    write!(out, "{{\"schema\":\"{SCHEMA}\",\"runs\":[")?;
+    for (at, line) in lines.enumerate() {
+        write!(out, "{}\n{line}", if at > 0 { "," } else { "" })?;
+    }
+    out.write_all(b"\n]}\n")
+}
+
 /// An indented document with a final line feed, fit for a CI log: nothing in it is hidden and nothing a log command.
 pub fn bytes<T: Serialize>(value: &T) -> Result<Vec<u8>, ReportError> {
     let mut out = Vec::new();
@@ -139,6 +153,19 @@ mod tests {
         assert_eq!(one["packs"]["core"]["grade"], "A");
         let two: Value = serde_json::from_slice(&render(&sample::all()).expect("JSON")).expect("JSON");
         assert_eq!(two["runs"].as_array().map(Vec::len), Some(5));
+    }
+
+    #[test]
+    fn lines_make_the_report_of_the_same_runs() {
+        for runs in [sample::all(), vec![sample::hostile(sample::HOSTILE)], Vec::new()] {
+            let lines: Vec<String> = runs.iter().map(|run| line(run).expect("JSON")).collect();
+            assert!(lines.iter().all(|line| !line.contains('\n')));
+            let mut out = Vec::new();
+            several(lines.iter().map(String::as_str), &mut out).expect("written");
+            let read: Value = serde_json::from_slice(&out).expect("JSON");
+            assert_eq!(read["schema"], SCHEMA);
+            assert_eq!(serde_json::from_value::<Vec<RunResult>>(read["runs"].clone()).expect("runs"), runs);
+        }
     }
 
     #[test]

@@ -1,8 +1,14 @@
 //! `sealmark.report/1`: the frozen record of one run that every renderer reads. Fields may be added, never changed.
 
-use std::collections::BTreeMap;
+use std::{
+    collections::{BTreeMap, HashSet},
+    fmt,
+};
 
-use serde::{Deserialize, Serialize};
+use serde::{
+    Deserialize, Serialize,
+    de::{MapAccess, Visitor},
+};
 use serde_json::Value;
 
 use super::surface::ServerSurface;
@@ -84,11 +90,29 @@ impl Serialize for Packs {
 
 impl<'de> Deserialize<'de> for Packs {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let map = serde_json::Map::<String, Value>::deserialize(deserializer)?;
-        map.into_iter()
-            .map(|(id, pack)| Ok((id, PackResult::deserialize(pack).map_err(serde::de::Error::custom)?)))
-            .collect::<Result<_, _>>()
-            .map(Self)
+        deserializer.deserialize_map(PacksVisitor)
+    }
+}
+
+/// Takes pack by pack: nearly all of a report lies here, and holding it twice would be felt in a fleet.
+struct PacksVisitor;
+
+impl<'de> Visitor<'de> for PacksVisitor {
+    type Value = Packs;
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("packs by id")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Packs, A::Error> {
+        let (mut packs, mut seen) = (Vec::new(), HashSet::new());
+        while let Some((id, pack)) = map.next_entry::<String, PackResult>()? {
+            if !seen.insert(id.clone()) {
+                return Err(serde::de::Error::custom("a pack is there twice"));
+            }
+            packs.push((id, pack));
+        }
+        Ok(Packs(packs))
     }
 }
 

@@ -279,7 +279,14 @@ pub fn protocol(run: &RunResult) -> Option<String> {
 pub fn sandbox(run: &RunResult) -> String {
     let facts = &run.sandbox;
     if !facts.used {
-        return "not used".to_owned();
+        let mut parts = vec!["not used".to_owned()];
+        if !facts.withheld.is_empty() {
+            parts.push(format!("withheld: {}", excerpt(&facts.withheld.join(", "), SENTENCE)));
+        }
+        if !facts.inherited.is_empty() {
+            parts.push(format!("given back: {}", excerpt(&facts.inherited.join(", "), SENTENCE)));
+        }
+        return parts.join(" · ");
     }
     let mut parts = vec![excerpt(facts.dir.as_deref().unwrap_or("{sandbox_dir}"), QUOTE), "env scrubbed".to_owned()];
     if !facts.cleanup.is_empty() {

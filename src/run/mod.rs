@@ -4,6 +4,7 @@ mod failure;
 mod fit;
 mod launch;
 mod prepare;
+mod publishing;
 
 use std::{collections::BTreeMap, ffi::OsString, path::Path, time::Duration};
 
@@ -119,6 +120,20 @@ pub async fn run(
         }
     }
     finish(recorder, failure, report, secrets, fit)
+}
+
+/// What a server comes to that nobody started: a failed run.
+pub fn not_run(server: &ServerSettings, settings: &Settings, plan: &Plan, reason: &str) -> Finished {
+    let tokens = Tokens::mint();
+    let recorder = Recorder::new(self::header(server, settings, plan, &tokens));
+    recorder.header(|header| header.failure = Some(reason.to_owned()));
+    Finished {
+        trace: recorder.take(),
+        failure: None,
+        sandbox: SandboxReport::default(),
+        secrets: settings.secrets.clone(),
+        fit: Fit::default(),
+    }
 }
 
 fn finish(

@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, ffi::OsString, path::Path};
 
-use super::{Failure, Outside, launch::Launch};
+use super::{Failure, Outside, launch::Launch, publishing};
 use crate::{
     config::{self, ExpandedServer, settings::ServerSettings},
     model::TokenKind,
@@ -20,19 +20,6 @@ pub(super) struct Prepared {
     pub(super) sandboxed: bool,
 }
 
-/// Variables that let their holder publish; a server under test never gets them (see `docs/architecture.md`).
-const PUBLISHING: &[&str] = &["GITHUB_TOKEN", "GH_TOKEN", "CI_JOB_TOKEN", "CI_REGISTRY_PASSWORD", "CI_DEPLOY_PASSWORD"];
-
-/// Whether that variable could publish in our user's name.
-fn publishes(name: &str) -> bool {
-    PUBLISHING.contains(&name)
-        || (name.starts_with("ACTIONS_") && (name.contains("TOKEN") || name.starts_with("ACTIONS_ID_TOKEN_REQUEST_")))
-        || name.ends_with("_GITLAB_TOKEN")
-        || name == "GITLAB_TOKEN"
-        || name.starts_with("INPUT_")
-        || (name.starts_with("SEALMARK_") && name.contains("TOKEN"))
-}
-
 pub(super) fn prepare(
     server: &ServerSettings,
     outside: &Outside,
@@ -41,7 +28,7 @@ pub(super) fn prepare(
 ) -> Result<Prepared, Failure> {
     let expanded = config::expand_server(server, &values(sandbox), &texts(&outside.env))
         .map_err(|error| Failure::harness(&error).with_hint(error.hint().map(str::to_owned)))?;
-    let ExpandedServer { command, url, env, headers, files, secrets } = expanded;
+    let ExpandedServer { command, url, env, headers, files, mut secrets } = expanded;
     for file in &files {
         write(Path::new(&file.path), &file.content)
             .map_err(|error| Failure::harness(&format!("server.files: {} cannot be written: {error}", file.path)))?;
@@ -49,19 +36,26 @@ pub(super) fn prepare(
     // A server launched for its URL runs in the user's own surroundings; its sandbox only holds staged files.
     let own = sandbox.filter(|_| url.is_none());
     let sandboxed = own.is_some();
-    let mut inherited = (Vec::new(), Vec::new());
+    let (mut inherited, mut withheld) = (Vec::new(), Vec::new());
     let spawn = command.split_first().map(|(program, args)| {
+        let given = publishing::withhold(&outside.env, &server.pass_env);
+        // What the user gives back is a token all the same: no report quotes it.
+        secrets.extend(given.passed_secrets());
+        let names = given.passed.keys().map(|name| format!("{} (server.pass_env)", name.to_string_lossy()));
         let mut vars: BTreeMap<OsString, OsString> = match own {
             Some(sandbox) => {
-                let environment = sandbox.environment(&outside.env);
-                inherited = (environment.inherited, environment.withheld);
+                let environment = sandbox.environment(&given.vars);
+                (inherited, withheld) = (environment.inherited, environment.withheld);
                 environment.vars.into_iter().collect()
             }
             None => {
-                let kept = outside.env.iter().filter(|(name, _)| !name.to_str().is_some_and(publishes));
-                kept.map(|(name, value)| (name.clone(), value.clone())).collect()
+                withheld = given.withheld;
+                given.vars
             }
         };
+        inherited.extend(names);
+        withheld.extend(given.missing.iter().map(|name| format!("{name} (is not set)")));
+        vars.extend(given.passed);
         vars.extend(env.into_iter().map(|(name, value)| (name.into(), value.into())));
         for token in [TokenKind::Canary, TokenKind::FakeApiKey] {
             vars.insert(variable(token).into(), tokens.value(token).into());
@@ -83,7 +77,7 @@ pub(super) fn prepare(
         (None, Some(target)) => (Link::Http(target), None),
         (None, None) => return Err(Failure::harness("the server has neither a command nor a url")),
     };
-    Ok(Prepared { link, launch, inherited: inherited.0, withheld: inherited.1, secrets, sandboxed })
+    Ok(Prepared { link, launch, inherited, withheld, secrets, sandboxed })
 }
 
 /// The variable that carries a token into the server's environment.
@@ -111,26 +105,4 @@ fn write(path: &Path, content: &str) -> std::io::Result<()> {
         std::fs::create_dir_all(parent)?;
     }
     std::fs::write(path, content)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::publishes;
-
-    #[test]
-    fn publishing_tokens_are_known_by_name() {
-        for name in [
-            "GITHUB_TOKEN",
-            "ACTIONS_RUNTIME_TOKEN",
-            "ACTIONS_ID_TOKEN_REQUEST_URL",
-            "CI_JOB_TOKEN",
-            "MY_GITLAB_TOKEN",
-            "INPUT_TOKEN",
-        ] {
-            assert!(publishes(name), "{name}");
-        }
-        for name in ["PATH", "API_TOKEN", "GITHUB_SHA", "ACTIONS_CACHE_URL", "MCP_TOKEN"] {
-            assert!(!publishes(name), "{name}");
-        }
-    }
 }

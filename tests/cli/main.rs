@@ -3,7 +3,10 @@
 #![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
 
 mod bench;
+mod compare;
+mod detect;
 mod endpoints;
+mod fleet;
 mod gate;
 mod mistakes;
 mod places;

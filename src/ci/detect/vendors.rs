@@ -92,7 +92,6 @@ const VENDORS: &[Vendor] = &[
         job: "BUILDKITE_LABEL",
         workspace: "BUILDKITE_BUILD_CHECKOUT_PATH",
         event: "BUILDKITE_SOURCE",
-        ..SILENT
     },
     Vendor {
         platform: || Platform::Jenkins,
@@ -123,7 +122,6 @@ const VENDORS: &[Vendor] = &[
         job: "CI_STEP_NAME",
         workspace: "CI_WORKSPACE",
         event: "CI_PIPELINE_EVENT",
-        ..SILENT
     },
     Vendor {
         platform: || Platform::Other("Drone".to_owned()),
@@ -138,7 +136,6 @@ const VENDORS: &[Vendor] = &[
         job: "DRONE_STEP_NAME",
         workspace: "DRONE_WORKSPACE",
         event: "DRONE_BUILD_EVENT",
-        ..SILENT
     },
     Vendor {
         platform: || Platform::Other("Travis CI".to_owned()),

@@ -22,8 +22,8 @@ const TOTAL: Duration = Duration::from_secs(60);
 const NONE: &str = "no baseline";
 const FAILED: &str = "the baseline was not fetched";
 
-/// Fetches the report that `job` left behind as `artifact`/sealmark-report.json: of the target branch for a merge request,
-/// else of the default branch.
+/// Fetches the report that `job` (without one, the job of the same name) left behind as `artifact`/sealmark-report.json: of
+/// the target branch for a merge request, else of the default branch.
 ///
 /// Asked for are, until one has it: the artifacts of the branch's last successful pipeline; of the last successful job of that
 /// name (a gate that fails on the default branch keeps its pipelines from succeeding); where artifacts are refused, the
@@ -31,21 +31,29 @@ const FAILED: &str = "the baseline was not fetched";
 ///
 /// # Errors
 /// There is none (a note), or it could not be fetched (a warning).
-pub async fn baseline(context: &Context, tokens: Tokens<'_>, job: &str, artifact: &str) -> Result<Vec<u8>, Notice> {
+pub async fn baseline(
+    context: &Context,
+    tokens: Tokens<'_>,
+    job: Option<&str>,
+    artifact: &str,
+) -> Result<Vec<u8>, Notice> {
     let late = || Fault::Late(TOTAL.as_secs()).notice(FAILED, |_| String::new());
     timeout(TOTAL, fetch(context, tokens, job, artifact)).await.unwrap_or_else(|_| Err(late()))
 }
 
-async fn fetch(context: &Context, tokens: Tokens<'_>, job: &str, artifact: &str) -> Result<Vec<u8>, Notice> {
+async fn fetch(context: &Context, tokens: Tokens<'_>, job: Option<&str>, artifact: &str) -> Result<Vec<u8>, Notice> {
     let skipped = |why: String, remedy: &str| Notice::Skipped { what: NONE.to_owned(), why, remedy: remedy.to_owned() };
     let request = context.pull_request.as_ref();
     let project = request.and_then(|request| request.project.as_ref()).or(context.repository.as_ref());
     let Some(project) = project else {
         return Err(skipped("the project is not known".to_owned(), "CI_PROJECT_ID must be set"));
     };
-    let branch = request.and_then(|request| request.base_branch.as_ref()).or(context.default_branch.as_ref());
+    let branch = context.base_branch.as_ref().or(context.default_branch.as_ref());
     let Some(branch) = branch else {
         return Err(skipped("the base branch is not known".to_owned(), "CI_DEFAULT_BRANCH must be set"));
+    };
+    let Some(job) = job.or(context.job.as_deref()) else {
+        return Err(skipped("the job is not known".to_owned(), "CI_JOB_NAME must be set, or --baseline-job given"));
     };
     let own = context.repository.as_ref() == Some(project);
     let shelf = Shelf {

@@ -11,7 +11,7 @@ use super::{
     api::{Credential, Fault, Project, parse, text},
     package,
 };
-use crate::ci::{Capability, Context, Event, Notice, Publication, Published, PullRequest, When};
+use crate::ci::{Capability, Context, Notice, Publication, Published, PullRequest, When};
 
 /// How long everything together may take.
 const TOTAL: Duration = Duration::from_secs(60);
@@ -56,11 +56,11 @@ async fn comment(publication: &Publication<'_>, tokens: Tokens<'_>, body: &str) 
             Notice::Skipped { what, why: why.to_owned(), remedy: remedy.to_owned() }
         })
     };
+    if let Capability::No { why, remedy } = &context.capabilities.comment {
+        return not(why, remedy);
+    }
     let Some(token) = tokens.personal.filter(|token| !token.is_empty()) else {
-        return match &context.capabilities.comment {
-            Capability::No { why, remedy } => not(why, remedy),
-            Capability::Yes => not("no token is set, and a job token cannot write notes", REMEDY),
-        };
+        return not("no token is set, and a job token cannot write notes", REMEDY);
     };
     if token.starts_with("glcbt-") {
         let variable = context.token_variable.as_deref().unwrap_or("the variable");
@@ -112,7 +112,7 @@ fn marker(key: &str) -> String {
 /// longer than GitLab takes. What stands in the body was made safe before; this is the last defence.
 fn disarmed(body: &str, marker: &str) -> String {
     let mut out = String::with_capacity(body.len() + 64);
-    if !body.contains(marker) {
+    if !body.trim_start().starts_with(marker) {
         out.push_str(marker);
         out.push('\n');
     }
@@ -253,7 +253,8 @@ impl<'a> Desk<'a> {
                 [("sort", "asc"), ("order_by", "created_at"), ("per_page", "100"), ("page", page_text.as_str())];
             url.query_pairs_mut().extend_pairs(query);
             let (notes, next): (Vec<Note>, _) = self.project.document(&url, self.credential).await?;
-            for note in notes.into_iter().filter(|note| !note.system && note.body.contains(self.marker)) {
+            for note in notes.into_iter().filter(|note| !note.system && note.body.trim_start().starts_with(self.marker))
+            {
                 let own = match author {
                     Some(author) => author,
                     None => *author.insert(self.user().await?),
@@ -283,8 +284,7 @@ impl<'a> Desk<'a> {
     /// The note's page, where the project's page is known: that of the job's own project.
     fn address(&self, context: &Context, request: &PullRequest, note: u64) -> Option<String> {
         let own = request.project.is_none() || request.project == context.repository;
-        let (project, _) =
-            context.run_url.as_deref().filter(|_| own && context.event != Event::ForkPullRequest)?.split_once("/-/")?;
+        let (project, _) = context.run_url.as_deref().filter(|_| own)?.split_once("/-/")?;
         Some(format!("{project}/-/merge_requests/{}#note_{note}", self.iid))
     }
 }

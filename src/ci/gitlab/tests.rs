@@ -141,46 +141,26 @@ impl World {
 }
 
 fn context(url: &str) -> Context {
-    let yes = || Capability::Yes;
+    let request = PullRequest {
+        number: Some(7),
+        head: None,
+        head_sha: None,
+        base_branch: Some("release/1.x".to_owned()),
+        project: None,
+    };
     Context {
         platform: Platform::GitLab,
-        enterprise: false,
         event: Event::PullRequest,
-        event_name: "merge_request_event".to_owned(),
         repository: Some("11".to_owned()),
-        repository_id: Some(11),
-        branch: Some("feature".to_owned()),
         default_branch: Some("main".to_owned()),
-        git_ref: None,
-        sha: None,
-        base_sha: None,
-        pull_request: Some(PullRequest {
-            number: Some(7),
-            head: None,
-            head_sha: None,
-            base_branch: Some("release/1.x".to_owned()),
-            project: None,
-        }),
+        base_branch: request.base_branch.clone(),
+        pull_request: Some(request),
         run_url: Some("https://gitlab.example/acme/mcp/-/jobs/99".to_owned()),
-        run_id: Some(99),
-        triggering_run_id: None,
         job: Some("sealmark".to_owned()),
         api_url: Some(url.to_owned()),
-        server_url: None,
-        summary_file: None,
-        output_file: None,
-        workspace: None,
         token_variable: Some("SEALMARK_GITLAB_TOKEN".to_owned()),
-        ca_file: None,
-        capabilities: Capabilities {
-            comment: yes(),
-            baseline: yes(),
-            badge: yes(),
-            sarif: yes(),
-            summary: yes(),
-            annotations: yes(),
-            outputs: yes(),
-        },
+        capabilities: Capabilities { comment: Capability::Yes, ..Context::default().capabilities },
+        ..Context::default()
     }
 }
 
@@ -346,6 +326,10 @@ async fn without_a_token_nothing_is_asked_and_the_remedy_is_told() {
     let disguised = Tokens { job: Some(JOB), personal: Some(JOB) };
     let line = skipped(publish_with(&context, &options(When::Always), None, disguised, "x").await);
     assert!(line.starts_with("warning: no comment: SEALMARK_GITLAB_TOKEN holds a job token"), "{line}");
+    let mut train = context.clone();
+    train.capabilities.comment = Capability::no("a merge train", "x");
+    let line = skipped(publish_with(&train, &options(When::Auto), None, BOTH, "x").await);
+    assert_eq!(line, "note: no comment: a merge train (x)");
     assert!(fake.calls().is_empty());
 }
 
@@ -381,7 +365,7 @@ const LIST: &str = "/projects/11/jobs?scope%5B%5D=success&per_page=100";
 async fn the_baseline_is_the_target_branchs_artifact() {
     let answers = vec![("/raw/", 200, "report".to_owned())];
     let fake = Fake::start(World { answers, ..World::default() }).await;
-    let found = baseline(&context(&fake.url), BOTH, "sealmark", "sealmark-report").await;
+    let found = baseline(&context(&fake.url), BOTH, None, "sealmark-report").await;
     assert_eq!(found.unwrap(), b"report");
     assert_eq!(fake.calls(), [format!("GET {RAW} as job")]);
 }
@@ -401,7 +385,7 @@ async fn a_branch_whose_pipelines_fail_still_has_a_baseline() {
         ("/jobs/5/artifacts/sealmark-report/sealmark-report.json", 200, "five".to_owned()),
     ];
     let fake = Fake::start(World { answers, ..World::default() }).await;
-    let found = baseline(&context(&fake.url), BOTH, "sealmark", "./sealmark-report/").await;
+    let found = baseline(&context(&fake.url), BOTH, Some("sealmark"), "./sealmark-report/").await;
     assert_eq!(found.unwrap(), b"five");
     assert_eq!(fake.calls()[..2], [format!("GET {RAW} as job"), format!("GET {LIST} as job")]);
 }
@@ -410,8 +394,8 @@ async fn a_branch_whose_pipelines_fail_still_has_a_baseline() {
 async fn a_first_run_is_a_note() {
     let fake = Fake::start(World::default()).await;
     let mut context = context(&fake.url);
-    context.pull_request = None;
-    let notice = baseline(&context, BOTH, "sealmark", "sealmark-report").await.unwrap_err();
+    (context.pull_request, context.base_branch) = (None, None);
+    let notice = baseline(&context, BOTH, None, "sealmark-report").await.unwrap_err();
     let expected = "note: no baseline: no successful job sealmark of branch main has kept sealmark-report/sealmark-report.json (it is there after the first run on that branch)";
     assert_eq!(notice.line(), expected);
     assert!(fake.calls().iter().all(|call| call.ends_with("as job")));
@@ -423,13 +407,13 @@ async fn refused_artifacts_are_asked_for_as_a_person_and_then_as_a_package() {
     let answers = vec![("as job", 403, forbidden()), ("/raw/", 200, "as a person".to_owned())];
     let fake = Fake::start(World { answers, ..World::default() }).await;
     let context_of = |fake: &Fake| context(&fake.url);
-    assert_eq!(baseline(&context_of(&fake), BOTH, "sealmark", "sealmark-report").await.unwrap(), b"as a person");
+    assert_eq!(baseline(&context_of(&fake), BOTH, None, "sealmark-report").await.unwrap(), b"as a person");
     let package = "/packages/generic/sealmark-baseline/release-1-x-";
     let answers = vec![(package, 200, "package".to_owned()), ("jobs", 403, forbidden())];
     let fake = Fake::start(World { answers, ..World::default() }).await;
-    assert_eq!(baseline(&context_of(&fake), BOTH, "sealmark", "sealmark-report").await.unwrap(), b"package");
+    assert_eq!(baseline(&context_of(&fake), BOTH, None, "sealmark-report").await.unwrap(), b"package");
     let fake = Fake::start(World { answers: vec![("jobs", 403, forbidden())], ..World::default() }).await;
-    let line = baseline(&context_of(&fake), BOTH, "sealmark", "sealmark-report").await.unwrap_err().line();
+    let line = baseline(&context_of(&fake), BOTH, None, "sealmark-report").await.unwrap_err().line();
     assert!(line.starts_with("warning: the baseline was not fetched: ") && line.contains("artifacts:access"), "{line}");
 }
 
@@ -440,9 +424,9 @@ async fn a_fork_reads_the_parent_without_its_own_job_token() {
     let mut context = context(&fake.url);
     context.pull_request.as_mut().unwrap().project = Some("22".to_owned());
     let fork = Tokens { job: Some(JOB), personal: None };
-    assert_eq!(baseline(&context, fork, "sealmark", "sealmark-report").await.unwrap(), b"public");
+    assert_eq!(baseline(&context, fork, None, "sealmark-report").await.unwrap(), b"public");
     fake.world.lock().unwrap().answers.clear();
-    let notice = baseline(&context, fork, "sealmark", "sealmark-report").await.unwrap_err();
+    let notice = baseline(&context, fork, None, "sealmark-report").await.unwrap_err();
     assert!(
         notice.line().starts_with("note: no baseline: the artifacts of the project it was forked from"),
         "{}",
