@@ -321,6 +321,17 @@ fn each_change_of_a_schema_is_understood_both_ways() {
 }
 
 #[test]
+fn another_dialect_matters_where_dialects_differ() {
+    let draft = |s: &mut Value| s["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+    assert_eq!(schemas(draft).0, ["Info parameter-widened: parameters: `$schema` changed"]);
+    let (found, _) = schemas(|s| {
+        s["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+        s["dependentRequired"] = json!({});
+    });
+    assert_eq!(found, ["Notable schema-changed: parameters: `$schema` changed"]);
+}
+
+#[test]
 fn words_in_a_schema_are_read_by_agents() {
     let (found, _) = schemas(|s| s["properties"]["s"]["description"] = json!("text; send keys"));
     assert!(

@@ -65,7 +65,7 @@ impl<'s> Comparison<'s, '_> {
         // These decide together with what is listed which members there may be.
         let tangled = ["patternProperties", "propertyNames", "maxProperties"];
         let doubted = tangled.iter().any(|word| old.words.contains_key(word));
-        self.doubted(doubted, |this| this.listed(old, new, (olds, news), unlisted_new));
+        self.doubted(doubted, |this| this.listed(old, new, (olds, news), (unlisted_old, unlisted_new)));
         self.required(old, new, (olds, news));
         let patterns = old.words.contains_key("patternProperties") || new.words.contains_key("patternProperties");
         self.doubted(doubted || patterns, |this| match (unlisted_old, unlisted_new) {
@@ -85,7 +85,7 @@ impl<'s> Comparison<'s, '_> {
         old: &Alternative<'s>,
         new: &Alternative<'s>,
         (olds, news): (Members<'s>, Members<'s>),
-        unlisted_new: Unlisted<'s>,
+        (unlisted_old, unlisted_new): (Unlisted<'s>, Unlisted<'s>),
     ) {
         let names: BTreeSet<&'s String> = olds.into_iter().chain(news).flat_map(|all| all.keys()).collect();
         for name in names {
@@ -105,8 +105,15 @@ impl<'s> Comparison<'s, '_> {
                     self.report(Class::Refuses, What::Gone { free });
                     self.path.pop();
                 }
+                // It was there, as what is not listed: in every call, or in those with a member that asks for it.
+                (None, Some(new)) if old.required.contains(name.as_str()) => {
+                    self.at(segment, unlisted_old.schema(), new);
+                }
+                (None, Some(new)) if dependents(old).iter().any(|(_, asked)| asked == name) => {
+                    self.doubted(true, |this| this.at(segment, unlisted_old.schema(), new));
+                }
                 (None, Some(_)) => {
-                    let required = new.required.contains(name.as_str()) && !old.required.contains(name.as_str());
+                    let required = new.required.contains(name.as_str());
                     if !required {
                         self.path.push(segment);
                         self.report(Class::Accepts, What::Listed);
