@@ -28,6 +28,11 @@ pub struct Decision {
 }
 
 impl Decision {
+    /// No server was due: an empty share of them.
+    pub fn nothing_due() -> Self {
+        Self { code: 0, reasons: Vec::new(), lines: Vec::new() }
+    }
+
     /// What renderers are told of the gate.
     pub fn facts(&self, output: &OutputSettings) -> GateFacts {
         GateFacts {

@@ -1,5 +1,7 @@
 //! The GitHub adapter against a GitHub that keeps state; `tests/ci/github/run.py` puts GitHub's own description between them.
 
+#![expect(clippy::unwrap_used, clippy::panic, reason = "a test fails by panicking")]
+
 #[path = "ci/github/artifacts.rs"]
 mod artifacts;
 #[path = "ci/github/badges.rs"]

@@ -30,14 +30,14 @@ pub fn gate_reports(args: &GateCommandArgs) -> Exit {
         Ok(runs) => runs,
         Err(error) => return console::mistake(&error, Some(&error.hint())),
     };
-    let named = &args.source.server;
-    if !named.is_empty() && !named.iter().any(|name| name == "all") {
-        if let Some(missing) = named.iter().find(|name| !runs.iter().any(|run| run.name == **name)) {
-            console::line(&format!("error: no report is of the server {missing:?}"));
+    let names: Vec<String> = runs.iter().map(|run| run.name.clone()).collect();
+    match config::selected(&names, &args.source.server) {
+        Ok(wanted) => runs.retain(|run| wanted.contains(&&run.name)),
+        Err(server) => {
+            console::line(&format!("error: no report is of the server {server:?}"));
             console::line("hint: --server takes names as the reports have them; without it every server counts");
             return Exit::Usage;
         }
-        runs.retain(|run| named.contains(&run.name));
     }
     let comparison = compared.comparison(&runs);
     let decision = gate::decide(&runs, &output, comparison.as_ref());

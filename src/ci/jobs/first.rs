@@ -66,9 +66,20 @@ pub fn github_workflow(project: &Project) -> String {
         .replace("@VERSION@", VERSION)
 }
 
-/// An include of the component.
+/// An include of the component, and what its job needs besides.
 pub fn gitlab_include(project: &Project) -> String {
-    COMPONENT.replace("@TARGET@", &project.target("      ")).replace("@VERSION@", VERSION)
+    let (image, install) = match project.install() {
+        Some((manifest, _, command, image)) => (
+            format!("      image: {image}\n"),
+            format!("sealmark:\n  before_script:\n    - {command} # {manifest} is here\n"),
+        ),
+        None => (String::new(), "# sealmark:\n#   before_script:\n#     - npm ci\n".to_owned()),
+    };
+    COMPONENT
+        .replace("@IMAGE@", &image)
+        .replace("@INSTALL@", &install)
+        .replace("@TARGET@", &project.target("      "))
+        .replace("@VERSION@", VERSION)
 }
 
 /// `actions/checkout` v7.0.1.
@@ -147,7 +158,12 @@ include:
   # Of this instance: a self-managed one needs a mirror of gitlab.com/sealmark/action.
   - component: $CI_SERVER_FQDN/sealmark/action/sealmark@@VERSION@
     inputs:
-@TARGET@"#;
+@IMAGE@@TARGET@
+# Is merged with the job of the component: what installs the server, which sealmark starts and does not install.
+@INSTALL@
+# A note on merge requests needs a masked variable SEALMARK_GITLAB_TOKEN: a project access token of the scope `api`, for
+# the job's own token cannot write one. Reports, artifacts and the gate need nothing.
+"#;
 
 #[cfg(test)]
 mod tests {

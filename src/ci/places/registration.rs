@@ -76,7 +76,7 @@ pub(super) fn registrations(language: Language, text: &str, names: &Names) -> Ve
             continue;
         }
         literals(line, names, &mut |name, before| {
-            let score = score(language, before, &lines, at);
+            let score = if within_text(language, before) { 0 } else { score(language, before, &lines, at) };
             if score > 0 {
                 hits.push(Hit { name: name.to_owned(), line: at as u32 + 1, score });
             }
@@ -124,6 +124,13 @@ fn is_comment(language: Language, line: &str) -> bool {
         || (hash && line.starts_with('#') && !line.starts_with("#["))
 }
 
+/// Whether a string is open where the text ends: what stands there is an example in a description.
+fn within_text(language: Language, before: &str) -> bool {
+    let odd = |quote: char| before.matches(quote).count() % 2 == 1;
+    // A lifetime has one quote too.
+    odd('"') || odd('`') || (language != Language::Rust && odd('\''))
+}
+
 /// How sure it is that the literal after `before` on line `at` names a tool that is registered there.
 fn score(language: Language, before: &str, lines: &[&str], at: usize) -> i32 {
     let mut before = before.trim_end();
@@ -153,6 +160,7 @@ fn score(language: Language, before: &str, lines: &[&str], at: usize) -> i32 {
         "name" | "toolname" => {}
         // `const READ_TOOL = "read"`: the name stands here, if nowhere better.
         key if before.ends_with('=') && key.contains("tool") => return 55,
+        _ if before.ends_with('=') && in_an_enumeration_of_tools(lines, at) => return 55,
         _ => return 0,
     }
     if opens_a_tool(rest) {
@@ -171,6 +179,20 @@ fn score(language: Language, before: &str, lines: &[&str], at: usize) -> i32 {
         Some(_) if listed() => 70,
         _ => 0,
     }
+}
+
+/// Whether the members above lead to the head of an enumeration that is named after tools.
+fn in_an_enumeration_of_tools(lines: &[&str], at: usize) -> bool {
+    let member = |line: &str| {
+        let line = line.trim();
+        let word = line.split(['=', ',', '(']).next().unwrap_or_default().trim();
+        line.is_empty() || (line.contains('=') && word.chars().all(|c| c.is_alphanumeric() || c == '_'))
+    };
+    let head = lines[at.saturating_sub(200)..at].iter().rev().find(|line| !member(line));
+    head.is_some_and(|head| {
+        let head = plain(head);
+        head.contains("enum") && head.contains("tool")
+    })
 }
 
 /// What follows a name before the next one: a schema, a description, or neither.

@@ -23,7 +23,7 @@ impl Checkout {
         let tools: Vec<_> = tools.iter().map(|(server, tool)| ((*server).to_owned(), (*tool).to_owned())).collect();
         let places = find(self.0.path(), &tools);
         places
-            .0
+            .registered
             .iter()
             .map(|((server, tool), place)| format!("{server}/{tool} {}:{}", place.path, place.line))
             .collect()
@@ -57,6 +57,8 @@ fn each_language_has_its_ways() {
         ("a.py", "@mcp.tool(name=\"read_file\")\ndef impl(path): ...\n", 1),
         ("a.py", "    types.Tool(\n        name=\"read_file\",\n        description=\"d\",\n", 2),
         ("a.py", "return [Tool(name='read_file', inputSchema={})]", 1),
+        ("a.py", "class FileTools(str, Enum):\n    WRITE = \"write\"\n    READ = \"read_file\"\n", 3),
+        ("a.ts", "enum ToolName {\n  READ = 'read_file',\n}", 2),
         ("a.rs", "#[tool(description = \"Reads\")]\nasync fn read_file(&self) {}", 2),
         ("a.rs", "#[tool(name = \"read_file\", description = \"d\")]\nfn read(&self) {}", 1),
         ("a.rs", "Tool::new(\"x\")\nlet t = Tool {\n    name: \"read_file\".into(),\n    input_schema,\n};", 3),
@@ -96,6 +98,8 @@ fn a_mention_is_no_registration() {
         ("a.ts", "const r = await client.callTool({\n  name: \"read_file\",\n  description: 'x',\n})\nlet tools"),
         ("a.ts", "expect(tools).toContain(\"read_file\")"),
         ("a.ts", "const user = { name: \"read_file\" };\nlet tool;"),
+        ("a.js", "const tool = {\n  description: 'e.g. {\"name\": \"read_file\"}',\n  inputSchema: {} }"),
+        ("a.py", "class Color(str, Enum):\n    READ = \"read_file\"\ntool = 1\n"),
         ("a.py", "@mcp.tool(name=\"other\")\ndef read_file(path): ...\n"),
         ("a.py", "@mcp.tool(\"other\")\ndef read_file(path): ...\n"),
         ("a.py", "@mcp.prompt()\ndef read_file(path): ...\ntool = 1\n"),
@@ -165,7 +169,7 @@ fn what_others_wrote_or_a_link_leads_to_is_not_read() {
         std::os::unix::fs::symlink(to, checkout.0.path().join(name)).expect("a link");
     }
     assert!(checkout.find(&[("s", "read_file")]).is_empty());
-    assert!(find(std::path::Path::new("/nonexistent"), &[("s".to_owned(), "x".to_owned())]).0.is_empty());
+    assert!(find(std::path::Path::new("/nonexistent"), &[("s".to_owned(), "x".to_owned())]).registered.is_empty());
 }
 
 #[test]
@@ -183,7 +187,7 @@ fn five_thousand_tools_are_looked_up_in_one_pass() {
     let started = std::time::Instant::now();
     let places = find(checkout.0.path(), &tools);
     eprintln!("5 000 tools in 8 MB: {:?}", started.elapsed());
-    assert_eq!(places.0.len(), 5_000);
+    assert_eq!(places.registered.len(), 5_000);
     assert_eq!(places.of("s", "tool_4999").map(|place| (place.path.as_str(), place.line)), Some(("src/99.ts", 50)));
     assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
 }

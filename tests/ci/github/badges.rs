@@ -9,7 +9,7 @@ const TREE: &str = "GET git/trees/badges";
 
 fn conflict(times: i64) -> serde_json::Value {
     let body = json!({ "message": "sealmark.svg does not match 1234", "documentation_url": "x", "status": "409" });
-    json!({ "method": "PUT", "path": "contents", "status": 409, "times": times, "body": body })
+    json!({ "method": "PUT", "path": "contents", "status": 409, "times": times, "body": body, "undescribed": true })
 }
 
 #[tokio::test]
@@ -131,8 +131,8 @@ async fn what_forbids_a_commit_is_told_apart() {
         (422, "Validation Failed", "please report it"),
     ] {
         let body = json!({ "message": message, "documentation_url": "x", "status": status.to_string() });
-        let rule = json!({ "method": "PUT", "path": "contents", "status": status, "body": body });
-        let given = json!({ "direct": status == 403, "branches": { "badges": { "files": {} } }, "rules": [rule] });
+        let rule = json!({ "method": "PUT", "path": "contents", "status": status, "body": body, "undescribed": status != 422 });
+        let given = json!({ "branches": { "badges": { "files": {} } }, "rules": [rule] });
         world.set(given).await;
         let (line, calls) = world.line().await;
         assert!(line.starts_with("warning: the badges were not committed") && line.contains(expected), "{line}");

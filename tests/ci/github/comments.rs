@@ -136,7 +136,8 @@ async fn duplicates_of_earlier_runs_are_removed() {
 
 #[tokio::test]
 async fn one_that_is_removed_meanwhile_is_written_anew() {
-    let gone = json!({ "method": "PATCH", "path": "comments/1$", "status": 404, "body": { "message": "Not Found" } });
+    let body = json!({ "message": "Not Found" });
+    let gone = json!({ "method": "PATCH", "path": "comments/1$", "status": 404, "body": body, "undescribed": true });
     let given = json!({ "comments": { "7": [own(1, MARKER)] }, "rules": [gone] });
     let world = World::commenting("removed", given).await;
     let (_, calls) = world.line().await;

@@ -81,7 +81,6 @@ class Scenario:
         """The first scripted answer that fits and is not used up."""
         for rule in self.rules:
             if rule["method"] == method and re.search(rule["path"], path) and rule.get("times", 1) != 0:
-                rule["times"] = rule.get("times", 1) - 1
                 return rule
         return None
 
@@ -359,10 +358,10 @@ def answer(method, target, headers, body):
         scenario, rest = scenario_of(path)
         if scenario is None:
             raise refuse(404, "Not Found")
+        delay = 0
         if rule := scenario.rule(method, rest):
+            rule["times"] = rule.get("times", 1) - 1
             delay = rule.get("delay", 0)
-        else:
-            delay = 0
     # Outside of the lock: others go on.
     time.sleep(delay)
     with LOCK:
@@ -417,6 +416,9 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class Back(Handler):
+    # The proxy uses a connection again that has just been closed; here each call has its own.
+    protocol_version = "HTTP/1.0"
+
     def serve(self, body):
         if self.path == "/_proxy":
             PROXY[:] = [body.decode()]
@@ -435,11 +437,14 @@ class Front(Handler):
     def serve(self, body):
         target = self.path.removeprefix(PREFIX)
         scenario, rest = scenario_of(target)
+        direct = False
         if scenario is not None:
             with LOCK:
                 scenario.calls.append(f"{self.command} {rest}")
                 scenario.bodies.append(json.loads(body) if body else None)
-        direct = scenario is not None and scenario.given.get("direct")
+                # GitHub does answer what its description leaves out, or describes so that nothing can fit.
+                rule = scenario.rule(self.command, rest) or {}
+                direct = scenario.given.get("direct") or rule.get("undescribed")
         # The proxy would follow the redirect of a download by itself.
         if not PROXY or direct or target.endswith("/zip"):
             return answer(self.command, target, self.headers, body)

@@ -16,7 +16,7 @@ import urllib.error
 import urllib.request
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
-NODE = ROOT / "target/tools/ci/npm/node_modules"
+NODE = ROOT / "target/tools/ci/node_modules"
 DESCRIPTIONS = {"github.com": "api.github.com.json", "Enterprise Server 3.19": "ghes-3.19.json"}
 # Reading a description of twelve megabytes takes that long, and much longer on a busy machine.
 PATIENCE = 180
@@ -46,8 +46,9 @@ def run(flavour, description):
                 sys.exit(f"{flavour}: the proxy with the description does not start")
             time.sleep(0.2)
         print(f"{flavour}: the description was read in {time.monotonic() - start:.0f} s", flush=True)
-        request = urllib.request.Request(f"http://127.0.0.1:{ports['back']}/_proxy", data=f"http://127.0.0.1:{port}".encode())
-        urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request).close()
+        call(f"http://127.0.0.1:{ports['back']}/_proxy", f"http://127.0.0.1:{port}")
+        if not judges(ports):
+            sys.exit(f"{flavour}: a wrong request is let through: nothing would be proved")
         environment["SEALMARK_FAKE_GITHUB"] = json.dumps(ports)
         if flavour != "github.com":
             environment["SEALMARK_FAKE_ENTERPRISE"] = "1"
@@ -59,14 +60,30 @@ def run(flavour, description):
         fake.wait()
 
 
+def call(url, body=None):
+    """The status and the text that an address answers."""
+    request = urllib.request.Request(url, data=body.encode() if body else None, headers={"content-type": "application/json"})
+    try:
+        with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=30) as reply:
+            return reply.status, reply.read().decode()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read().decode()
+
+
 def answers(port):
     try:
-        urllib.request.build_opener(urllib.request.ProxyHandler({})).open(f"http://127.0.0.1:{port}/", timeout=5).close()
-    except urllib.error.HTTPError:
-        return True
+        call(f"http://127.0.0.1:{port}/")
     except OSError:
         return False
     return True
+
+
+def judges(ports):
+    """Whether a comment without a body is refused and noted."""
+    scenario = f"http://127.0.0.1:{ports['back']}/_scenario/acme/self-check"
+    call(scenario, "{}")
+    status, _ = call(f"http://127.0.0.1:{ports['front']}/repos/acme/self-check/issues/7/comments", '{"text": "x"}')
+    return status == 422 and json.loads(call(scenario)[1])["violations"] != []
 
 
 if __name__ == "__main__":
