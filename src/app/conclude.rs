@@ -183,17 +183,17 @@ fn reports(
 /// The lines of the checked-out sources that register the tools, for formats that point at lines.
 fn places(runs: &[RunResult], output: &OutputSettings) -> Places {
     let points = |format: &Format| matches!(format, Format::Sarif | Format::Codequality | Format::Sast);
-    let named = |run: &RunResult| run.packs.0.iter().any(|(_, pack)| pack.checks.iter().any(finds));
-    if !output.formats.iter().any(points) || !runs.iter().any(named) {
-        return Places::default();
-    }
-    let Ok(here) = std::env::current_dir() else { return Places::default() };
+    let here = std::env::current_dir();
+    let (true, Ok(here)) = (output.formats.iter().any(points), here) else { return Places::default() };
     let root = here.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(&here);
+    let directory = here.strip_prefix(root).map(|below| below.to_string_lossy().replace('\\', "/")).unwrap_or_default();
+    let failing = |run: &&RunResult| run.packs.0.iter().any(|(_, pack)| pack.checks.iter().any(finds));
     let tools = |run: &RunResult| {
         let name = run.name.clone();
         run.server.surface.tools.iter().map(move |tool| (name.clone(), tool.name.clone())).collect::<Vec<_>>()
     };
-    ci::places::find(root, &runs.iter().flat_map(tools).collect::<Vec<_>>())
+    let tools: Vec<_> = runs.iter().filter(failing).flat_map(tools).collect();
+    Places { directory, ..ci::places::find(root, &tools) }
 }
 
 fn finds(check: &CheckResult) -> bool {

@@ -5,7 +5,12 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
-use super::{Exit, compared::{self, Compared}, conclude::Concluded, console, detect};
+use super::{
+    Exit,
+    compared::{self, Compared},
+    conclude::Concluded,
+    console, detect,
+};
 use crate::{
     ci::{
         self, BadgePlace, BaselineFrom, Capability, Context, Event, Notice, Options, Platform, Publication, Published,
@@ -103,7 +108,14 @@ impl Job {
             artifact_name: ARTIFACT.to_owned(),
             baseline_job: None,
         };
-        Self { context: detect::context(), options, baseline: BaselineFrom::Off, require: false, network: false, kept: None }
+        Self {
+            context: detect::context(),
+            options,
+            baseline: BaselineFrom::Off,
+            require: false,
+            network: false,
+            kept: None,
+        }
     }
 
     /// Fits the settings of a run to the job, or says why nothing may be graded in it.
@@ -237,7 +249,11 @@ impl Job {
         let can = &self.context.capabilities;
         let wanted = [
             (self.options.comment != When::Off && self.context.pull_request.is_some(), "no comment", &can.comment),
-            (self.options.badge != BadgePlace::Off && self.context.event == Event::DefaultBranch, "no badge", &can.badge),
+            (
+                self.options.badge != BadgePlace::Off && self.context.event == Event::DefaultBranch,
+                "no badge",
+                &can.badge,
+            ),
             (self.options.upload_sarif, "no code scanning upload", &can.sarif),
         ];
         let skipped = wanted.into_iter().filter(|(wanted, ..)| *wanted).filter_map(|(_, what, can)| match can {

@@ -6,7 +6,7 @@ use super::{
     findings::{Finding, Identities, configured, findings, hash},
     json as writer,
     options::{RenderOptions, ReportError},
-    places::Place,
+    places::{Place, Places},
     result::{RunResult, Status},
     wording::{self, NAME, QUOTE, SENTENCE},
 };
@@ -42,7 +42,7 @@ pub(super) fn render(runs: &[RunResult], options: &RenderOptions) -> Result<Vec<
     for run in runs {
         issues.extend(findings(run).iter().map(|finding| issue(finding, options)));
         if matches!(run.status, Status::Failed | Status::Interrupted) {
-            issues.push(not_graded(run));
+            issues.push(not_graded(run, &options.places));
         }
     }
     let mut identities = Identities::default();
@@ -84,14 +84,14 @@ fn severity(verdict: Verdict, severity: Severity) -> &'static str {
     }
 }
 
-fn not_graded(run: &RunResult) -> Issue {
+fn not_graded(run: &RunResult, places: &Places) -> Issue {
     let ending = wording::ending(run).unwrap_or_default();
     Issue {
         description: format!("{}: {}", plain(&run.name, NAME), plain(&ending, SENTENCE)),
         check_name: "run".to_owned(),
         fingerprint: hash(&["run", &run.name])[..32].to_owned(),
         severity: "blocker",
-        location: location(configured(run)),
+        location: location(configured(run, places)),
     }
 }
 

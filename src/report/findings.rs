@@ -108,7 +108,7 @@ impl Finding<'_> {
     /// Where it points: the line that registers the tool when the sources show it, else the server's line in the
     /// configuration.
     pub fn spot(&self, places: &Places) -> Spot {
-        let configuration = configured(self.run);
+        let configuration = configured(self.run, places);
         let registered = self.tool.and_then(|tool| places.of(&self.run.name, tool));
         match registered.and_then(|place| Some(Place { path: relative(&place.path)?, line: place.line.max(1) })) {
             Some(place) => Spot { place, configuration: Some(configuration) },
@@ -132,12 +132,29 @@ impl Identities {
 }
 
 /// The server's line in the configuration.
-pub(super) fn configured(run: &RunResult) -> Place {
-    let path = run.config.path.as_deref().and_then(relative).unwrap_or_else(|| DEFAULT_PATH.to_owned());
+pub(super) fn configured(run: &RunResult, places: &Places) -> Place {
+    let path = run.config.path.as_deref().unwrap_or(DEFAULT_PATH);
+    let path = below(&places.directory, path).as_deref().and_then(relative).unwrap_or_else(|| DEFAULT_PATH.to_owned());
     Place { path, line: run.config.line.unwrap_or(1).max(1) }
 }
 
-/// A path below the working directory without `./`; one that leads elsewhere is reduced to its name.
+/// A path that starts in a directory of the repository as one that starts at its root; `None` when it leads out of it.
+fn below(directory: &str, path: &str) -> Option<String> {
+    if path.starts_with('/') || directory.is_empty() {
+        return Some(path.to_owned());
+    }
+    let mut parts: Vec<&str> = Vec::new();
+    for part in directory.split('/').chain(path.split('/')).filter(|part| !matches!(*part, "" | ".")) {
+        if part == ".." {
+            parts.pop()?;
+        } else {
+            parts.push(part);
+        }
+    }
+    Some(parts.join("/"))
+}
+
+/// A path below the repository's root without `./`; one that leads elsewhere is reduced to its name.
 fn relative(path: &str) -> Option<String> {
     let path = path.replace('\\', "/");
     let path = path.trim_start_matches("./");
@@ -193,7 +210,16 @@ mod tests {
             (Some("a\n::error::/b"), "a\\n::error::/b"),
         ] {
             run.config.path = path.map(str::to_owned);
-            assert_eq!(configured(&run).path, expected, "{path:?}");
+            assert_eq!(configured(&run, &Places::default()).path, expected, "{path:?}");
+        }
+        let places = Places { directory: "packages/api".to_owned(), ..Places::default() };
+        for (path, expected) in [
+            ("sealmark.yaml", "packages/api/sealmark.yaml"),
+            ("../../conf/x.yaml", "conf/x.yaml"),
+            ("../../../x.yaml", "sealmark.yaml"),
+        ] {
+            run.config.path = Some(path.to_owned());
+            assert_eq!(configured(&run, &places).path, expected, "{path:?}");
         }
         assert_eq!(uri("a b/ü.yaml"), "a%20b/%C3%BC.yaml");
     }
@@ -202,7 +228,10 @@ mod tests {
     fn the_place_is_the_tools_line_and_the_identity_does_not_depend_on_it() {
         let run = sample::graded();
         let place = Place { path: "src/query.ts".to_owned(), line: 12 };
-        let places = Places(BTreeMap::from([(("shop".to_owned(), "query".to_owned()), place.clone())]));
+        let places = Places {
+            registered: BTreeMap::from([(("shop".to_owned(), "query".to_owned()), place.clone())]),
+            ..Places::default()
+        };
         let all = findings(&run);
         let query = all.iter().find(|finding| finding.tool == Some("query")).expect("a finding");
         let configuration = Place { path: "conf/sealmark.yaml".to_owned(), line: 7 };

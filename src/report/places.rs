@@ -11,13 +11,19 @@ pub struct Place {
     pub line: u32,
 }
 
-/// The lines that register tools: server and tool → line. Empty when no sources were looked at.
+/// What is known of the repository that a report's findings point into.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Places(pub BTreeMap<(String, String), Place>);
+pub struct Places {
+    /// The lines that register tools: server and tool → line. Empty when no sources were looked at.
+    pub registered: BTreeMap<(String, String), Place>,
+    /// The working directory below the repository's root, with `/`; empty for the root itself. A report's own paths start
+    /// there.
+    pub directory: String,
+}
 
 impl Places {
     /// The line that registers a tool, when it was found.
     pub fn of(&self, server: &str, tool: &str) -> Option<&Place> {
-        self.0.get(&(server.to_owned(), tool.to_owned()))
+        self.registered.get(&(server.to_owned(), tool.to_owned()))
     }
 }

@@ -413,7 +413,10 @@ mod tests {
     #[test]
     fn a_tool_is_pointed_at_where_it_is_registered() {
         let place = Place { path: "src/a b.ts".to_owned(), line: 12 };
-        let places = crate::report::Places(BTreeMap::from([(("shop".to_owned(), "query".to_owned()), place)]));
+        let places = crate::report::Places {
+            registered: BTreeMap::from([(("shop".to_owned(), "query".to_owned()), place)]),
+            ..Default::default()
+        };
         let options = RenderOptions { places, ..RenderOptions::default() };
         let of = |options: &RenderOptions| -> Value {
             serde_json::from_slice(&render(&[sample::graded()], options).expect("SARIF")).expect("JSON")

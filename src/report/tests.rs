@@ -297,7 +297,8 @@ fn write_samples() {
     let hostile = sample::hostile(sample::HOSTILE);
     let fleet = (0..40).map(|number| RunResult { name: format!("shop-{number}"), ..sample::graded() }).collect();
     let place = Place { path: "src/query tool.ts".to_owned(), line: 12 };
-    let places = Places([(("shop-1".to_owned(), "query".to_owned()), place)].into());
+    let places =
+        Places { registered: [(("shop-1".to_owned(), "query".to_owned()), place)].into(), ..Places::default() };
     let options = RenderOptions { places, ..RenderOptions::default() };
     for (name, runs) in [
         ("several", several()),

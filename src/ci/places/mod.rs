@@ -45,7 +45,7 @@ pub fn find(root: &Path, tools: &[(String, String)]) -> Places {
             places.insert((server.clone(), tool.clone()), place.clone());
         }
     }
-    Places(places)
+    Places { registered: places, ..Places::default() }
 }
 
 struct Candidate {

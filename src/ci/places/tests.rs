@@ -23,7 +23,7 @@ impl Checkout {
         let tools: Vec<_> = tools.iter().map(|(server, tool)| ((*server).to_owned(), (*tool).to_owned())).collect();
         let places = find(self.0.path(), &tools);
         places
-            .0
+            .registered
             .iter()
             .map(|((server, tool), place)| format!("{server}/{tool} {}:{}", place.path, place.line))
             .collect()
@@ -169,7 +169,7 @@ fn what_others_wrote_or_a_link_leads_to_is_not_read() {
         std::os::unix::fs::symlink(to, checkout.0.path().join(name)).expect("a link");
     }
     assert!(checkout.find(&[("s", "read_file")]).is_empty());
-    assert!(find(std::path::Path::new("/nonexistent"), &[("s".to_owned(), "x".to_owned())]).0.is_empty());
+    assert!(find(std::path::Path::new("/nonexistent"), &[("s".to_owned(), "x".to_owned())]).registered.is_empty());
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn five_thousand_tools_are_looked_up_in_one_pass() {
     let started = std::time::Instant::now();
     let places = find(checkout.0.path(), &tools);
     eprintln!("5 000 tools in 8 MB: {:?}", started.elapsed());
-    assert_eq!(places.0.len(), 5_000);
+    assert_eq!(places.registered.len(), 5_000);
     assert_eq!(places.of("s", "tool_4999").map(|place| (place.path.as_str(), place.line)), Some(("src/99.ts", 50)));
     assert!(started.elapsed() < std::time::Duration::from_secs(10), "{:?}", started.elapsed());
 }
