@@ -41,6 +41,11 @@ pub fn plan(settings: &Settings) -> Plan {
     Plan { packs, probes, settings: check_settings(settings) }
 }
 
+/// Plans a look at what a server offers: no pack, and the one probe that lists it.
+pub fn survey() -> Plan {
+    Plan { packs: Vec::new(), probes: probes::probe("inventory").into_iter().collect(), settings: BTreeMap::new() }
+}
+
 fn check_settings(settings: &Settings) -> BTreeMap<String, BTreeMap<String, Value>> {
     let flat = |check: &crate::config::settings::CheckSettings| {
         let mut keys = check.knobs.clone();

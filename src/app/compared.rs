@@ -7,7 +7,10 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{Exit, console};
+use super::{
+    Exit, console,
+    surface::{self, Reviewed},
+};
 use crate::{
     compare::{self, Comparison},
     config::settings::{Format, OutputSettings},
@@ -18,12 +21,14 @@ use crate::{
 #[derive(Debug, Default)]
 pub(super) struct Compared {
     baseline: Option<Vec<RunResult>>,
+    /// A committed snapshot of what the servers offer.
+    surface: Option<Reviewed>,
 }
 
 impl Compared {
-    /// A baseline that is read already, or none.
-    pub(super) fn with(baseline: Option<Vec<RunResult>>) -> Self {
-        Self { baseline }
+    /// The same with a baseline that is read already.
+    pub(super) fn with(self, baseline: Vec<RunResult>) -> Self {
+        Self { baseline: Some(baseline), ..self }
     }
 
     /// What the settings name. Refuses a baseline that cannot be read, and to fail on what there is nothing to compare with;
@@ -47,9 +52,14 @@ impl Compared {
         if let Some(path) = &output.write_baseline {
             replaceable(path)?;
         }
-        let Some(path) = &output.baseline else { return Ok(Self::default()) };
+        if let Some(path) = &output.write_surface {
+            surface::replaceable(path)?;
+        }
+        let reviewed = output.surface.as_ref().map(|path| Reviewed::read(path)).transpose()?;
+        let compared = Self { baseline: None, surface: reviewed };
+        let Some(path) = &output.baseline else { return Ok(compared) };
         match compare::read_file(path) {
-            Ok(runs) => Ok(Self { baseline: Some(runs) }),
+            Ok(runs) => Ok(compared.with(runs)),
             Err(_) if path.file_name().is_some_and(|name| name == "auto" || name == "off") && !path.exists() => {
                 console::line(&format!("error: the baseline {} is no file here", path.display()));
                 console::line(
@@ -65,9 +75,19 @@ impl Compared {
         }
     }
 
-    /// The comparison, when there is a baseline.
+    /// The comparison, when there is a baseline or a snapshot. Where there are both, the snapshot tells what is offered
+    /// differently: it keeps the texts.
     pub(super) fn comparison(&self, runs: &[RunResult]) -> Option<Comparison> {
-        self.baseline.as_ref().map(|before| compare::compare(before, runs))
+        let mut comparison = self.baseline.as_ref().map(|before| compare::compare(before, runs));
+        if let Some(reviewed) = &self.surface {
+            reviewed.merge(comparison.get_or_insert_default(), runs);
+        }
+        comparison
+    }
+
+    /// The command that accepts what is offered differently, when something is.
+    pub(super) fn acceptance(&self, runs: &[RunResult], secrets: &[String]) -> Option<String> {
+        self.surface.as_ref().filter(|reviewed| reviewed.differs(runs)).map(|reviewed| reviewed.acceptance(secrets))
     }
 }
 
@@ -108,7 +128,7 @@ pub(super) fn save(path: &Path, runs: &[RunResult]) -> io::Result<()> {
 }
 
 /// Replaces a file in one step, so that nobody ever reads half of it.
-fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
+pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
     // Through a link, as writing to it would.
     let path: PathBuf = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

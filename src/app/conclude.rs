@@ -8,7 +8,7 @@ use std::{
 use super::{
     Exit,
     compared::{self, Compared},
-    console,
+    console, surface,
 };
 use crate::{
     ci,
@@ -114,11 +114,15 @@ pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen
     for line in comparison.iter().flat_map(|comparison| compare::lines(comparison, output.fail_on)) {
         console::line(&line);
     }
+    if let Some(line) = compared.acceptance(runs, &settings.secrets) {
+        console::line(&line);
+    }
     for line in &decision.lines {
         console::line(line);
     }
     let kept = compared::write_baseline(output, runs, comparison.as_ref());
-    let lost = lost.or(kept.err());
+    let seen = output.write_surface.as_deref().map_or(Ok(()), |path| surface::write(path, runs));
+    let lost = lost.or(kept.err()).or(seen.err());
     Concluded { exit: lost.unwrap_or_else(|| exit(&decision, runs)), decision, gate, comparison, places, files }
 }
 

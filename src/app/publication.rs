@@ -62,7 +62,7 @@ impl Fetched {
     /// What a run is compared with, and why it is compared with nothing.
     pub fn into_compared(self, otherwise: Compared) -> (Compared, Option<String>) {
         match self {
-            Self::Found(baseline) => (Compared::with(Some(baseline)), None),
+            Self::Found(baseline) => (otherwise.with(baseline), None),
             Self::Missing(why) => (otherwise, Some(why)),
             Self::Off => (otherwise, None),
         }

@@ -13,7 +13,7 @@ use std::{
 };
 
 use futures_util::StreamExt;
-use tokio::task::JoinHandle;
+use tokio::{runtime::Runtime, task::JoinHandle};
 
 use super::{
     Exit,
@@ -28,7 +28,7 @@ use crate::{
     cli::{ColorWhen, RunArgs, SarifWhere, Shard},
     config::{self, ConfigError, Resolved, Settings, settings::Format},
     model::{Surface, Trace},
-    plan,
+    plan::{self, Plan},
     report::{RunResult, build},
     run::{self, Finished, Fit, Impossible, Outside},
     session::Recorder,
@@ -136,22 +136,9 @@ pub fn grade(resolved: &Resolved, besides: Besides<'_>) -> Exit {
         Ok(compared) => compared,
         Err(exit) => return exit,
     };
-    if let Err(unset) = fillable(settings) {
-        return config_cmd::mistake(&unset);
-    }
-    if let Some(wrong) = targets::Sandbox::unusable(&settings.sandbox) {
-        return console::mistake(&wrong, wrong.hint().as_deref());
-    }
-    warn(&settings.warnings);
-    targets::become_subreaper();
-    targets::hide();
-    cleanup::install_panic_cleanup();
-    let runtime = match tokio::runtime::Builder::new_current_thread().enable_all().build() {
+    let runtime = match ready(settings) {
         Ok(runtime) => runtime,
-        Err(error) => {
-            console::line(&format!("error: the runtime could not be started: {error}"));
-            return Exit::Failure;
-        }
+        Err(exit) => return exit,
     };
     let settings = Arc::new(settings.clone());
     // A server's words in the log are no commands of ours.
@@ -165,7 +152,8 @@ pub fn grade(resolved: &Resolved, besides: Besides<'_>) -> Exit {
                 None => Fetched::Off,
             }
         };
-        let (graded, fetched) = beside(all(resolved, &settings, record, &mut signals), fetching).await;
+        let plan = plan::plan(&settings);
+        let (graded, fetched) = beside(all(resolved, &settings, &plan, record, &mut signals), fetching).await;
         let (runs, stopped) = graded?;
         let kept = kept(&settings, &runs);
         let (compared, missing) = fetched.into_compared(compared);
@@ -197,6 +185,22 @@ pub fn grade(resolved: &Resolved, besides: Besides<'_>) -> Exit {
     match ended {
         Ended::Well(_, exit) | Ended::Stopped(exit) => exit,
     }
+}
+
+/// Refuses what could not be started, and makes what the servers are started in.
+pub(super) fn ready(settings: &Settings) -> Result<Runtime, Exit> {
+    fillable(settings).map_err(|unset| config_cmd::mistake(&unset))?;
+    if let Some(wrong) = targets::Sandbox::unusable(&settings.sandbox) {
+        return Err(console::mistake(&wrong, wrong.hint().as_deref()));
+    }
+    warn(&settings.warnings);
+    targets::become_subreaper();
+    targets::hide();
+    cleanup::install_panic_cleanup();
+    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
+        console::line(&format!("error: the runtime could not be started: {error}"));
+        Exit::Failure
+    })
 }
 
 /// Both, side by side. The second is given up when the first ended without needing it: it was stopped or had nothing to do.
@@ -312,14 +316,14 @@ struct Slot {
 }
 
 /// Every server's report, and the signal that ended them; or the override that no tool can follow.
-async fn all(
+pub(super) async fn all(
     resolved: &Resolved,
     settings: &Arc<Settings>,
+    plan: &Plan,
     record: Option<&Path>,
     signals: &mut Signals,
 ) -> Result<(Vec<RunResult>, Option<Exit>), Impossible> {
     let alone = settings.servers.len() == 1;
-    let plan = plan::plan(settings);
     let progress = Progress::new();
     let env: BTreeMap<OsString, OsString> = std::env::vars_os().collect();
     let slots: Vec<Slot> = settings
@@ -341,7 +345,7 @@ async fn all(
                 let kept = Rc::clone(&slot.kept);
                 let kept = Rc::new(move |dir: &Path| *kept.borrow_mut() = Some(dir.to_owned()));
                 let outside = Outside { env: env.clone(), progress: progress.reporter(&server.name), kept };
-                let (plan, progress) = (&plan, &progress);
+                let progress = &progress;
                 async move {
                     let clock = (SystemTime::now(), Instant::now());
                     let mut finished = run::run(server, settings, plan, &outside, &slot.recorder).await;
@@ -474,7 +478,9 @@ fn report(
     trace.header.report = serde_json::to_value(&facts).unwrap_or_default();
     let surface = Surface::read(&trace);
     let judged = crate::judge::judge(&trace, &surface);
-    let result = build::build(&trace, &surface, &judged, facts, &redactor);
+    let mut result = build::build(&trace, &surface, &judged, facts, &redactor);
+    result.server.offers =
+        super::surface::offers(&settings.output, &trace, &surface, &secrets).filter(|_| !interrupted);
     drop(surface);
     if let Some(path) = record {
         write_recording(path, &trace, &secrets);

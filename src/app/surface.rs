@@ -1,9 +1,297 @@
-//! `surface`: what the servers offer, without grading.
+//! `surface`: what the servers offer, without grading; and the snapshots that `run` writes and compares with.
 
-use super::Exit;
-use crate::cli::SurfaceArgs;
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use super::{
+    Exit, compared, conclude, config_cmd, console, run,
+    signals::{self, Signals},
+};
+use crate::{
+    cli::SurfaceArgs,
+    compare::{self, Comparison, ServerComparison, ServerSurface, Snapshot, surface_drift},
+    config::{
+        self, Resolved,
+        settings::{FailOn, OutputSettings},
+    },
+    model::{Surface, Trace},
+    plan,
+    report::RunResult,
+    run::Impossible,
+    text::Redactor,
+};
 
 /// Runs the command.
-pub fn surface(_args: &SurfaceArgs) -> Exit {
-    Exit::Failure
+pub fn surface(args: &SurfaceArgs) -> Exit {
+    let asked = args.values().map_err(|error| super::command_line::refuse(&error));
+    let resolved = asked.and_then(|values| {
+        let request = config_cmd::request(&args.source, values)?;
+        let resolved = config::resolve(&request).and_then(|resolved| resolved.require_servers().map(|()| resolved));
+        resolved.map_err(|error| config_cmd::mistake(&error))
+    });
+    let mut resolved = match resolved {
+        Ok(resolved) => resolved,
+        Err(exit) => return exit,
+    };
+    let reviewed = match args.check.as_deref().map(Reviewed::read).transpose() {
+        Ok(reviewed) => reviewed,
+        Err(exit) => return exit,
+    };
+    if let Some(Err(exit)) = args.out.as_deref().map(replaceable) {
+        return exit;
+    }
+    // Nothing is graded and no report is written: what says how is left alone.
+    let settings = &mut resolved.settings;
+    let output = &mut settings.output;
+    (output.out, output.out_dir) = (None, None);
+    output.formats.clear();
+    settings.sandbox.keep = false;
+    settings.packs.clear();
+    settings.tools_exclude.clear();
+    settings.tools_overrides.clear();
+    let secrets = settings.secrets.clone();
+    let out = &args.out;
+    survey(&resolved, |runs| {
+        let failed = runs.iter().any(|run| run.server.offers.is_none());
+        let exit = match (out, &reviewed) {
+            (_, Some(reviewed)) => checked(runs, reviewed, &secrets),
+            (Some(path), None) => write(path, runs).err().unwrap_or(Exit::Ok),
+            _ if failed => Exit::Failure,
+            _ => console::answer(&of(runs).render()),
+        };
+        if failed { exit.worst(Exit::Failure) } else { exit }
+    })
+}
+
+/// Starts every server, side by side, and only lists what it offers.
+fn survey(resolved: &Resolved, conclude: impl FnOnce(&[RunResult]) -> Exit) -> Exit {
+    let runtime = match run::ready(&resolved.settings) {
+        Ok(runtime) => runtime,
+        Err(exit) => return exit,
+    };
+    let settings = Arc::new(resolved.settings.clone());
+    let ended = runtime.block_on(async {
+        let mut signals = Signals::catch();
+        run::all(resolved, &settings, &plan::survey(), None, &mut signals).await
+    });
+    runtime.shutdown_background();
+    match ended {
+        Ok((_, Some(stopped))) => {
+            console::line(&signals::last_line(stopped));
+            stopped
+        }
+        Ok((runs, None)) => {
+            let exit = conclude(&runs);
+            if runs.len() == settings.servers.len() { exit } else { exit.worst(Exit::Failure) }
+        }
+        Err(Impossible { tool, class, takes_text }) => {
+            config_cmd::mistake(&resolved.override_without_parameter(&tool, &class, &takes_text))
+        }
+    }
+}
+
+/// Compares and says so. A server that the snapshot does not hold is one that nobody reviewed.
+fn checked(runs: &[RunResult], reviewed: &Reviewed, secrets: &[String]) -> Exit {
+    let mut comparison = Comparison::default();
+    reviewed.merge(&mut comparison, runs);
+    for line in compare::lines(&comparison, FailOn { drift: true, ..FailOn::default() }) {
+        console::line(&line);
+    }
+    if reviewed.differs(runs) {
+        console::line(&reviewed.acceptance(secrets));
+    }
+    let unknown = of(runs).servers.keys().any(|name| !reviewed.snapshot.servers.contains_key(name));
+    if unknown || comparison.drifted() { Exit::BelowGate } else { Exit::Ok }
+}
+
+/// Whether a snapshot can be written there: it is a place for files, and what is there is a snapshot.
+pub(super) fn replaceable(path: &Path) -> Result<(), Exit> {
+    conclude::writable(path).map_err(|error| conclude::refuse_place("surface", path, &error))?;
+    if std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
+        && let Err(error) = Snapshot::read_file(path)
+    {
+        console::line(&format!("error: {error}"));
+        console::line("hint: it is not overwritten; remove it to have it written anew, or name another file");
+        return Err(Exit::Usage);
+    }
+    Ok(())
+}
+
+/// The surfaces that the runs met.
+fn of(runs: &[RunResult]) -> Snapshot {
+    let met = runs.iter().filter_map(|run| Some((run.name.clone(), run.server.offers.as_deref()?.clone())));
+    Snapshot { servers: met.collect() }
+}
+
+/// Writes the surfaces of the runs. Servers of the file that did not run stay as they are; a server that could not be met
+/// leaves the whole file as it is, so that it never loses one in silence.
+pub(super) fn write(path: &Path, runs: &[RunResult]) -> Result<(), Exit> {
+    if let Some(run) = runs.iter().find(|run| run.server.offers.is_none()) {
+        console::line(&format!("surface: {} is left as it is, because {} was not met", path.display(), run.name));
+        return Ok(());
+    }
+    let mut snapshot = of(runs);
+    let earlier = Snapshot::read_file(path).unwrap_or_default();
+    for (name, surface) in earlier.servers {
+        if !snapshot.servers.contains_key(&name) {
+            console::line(&format!(
+                "surface: {name} was not among the servers and is kept as {} has it",
+                path.display()
+            ));
+            snapshot.servers.insert(name, surface);
+        }
+    }
+    for (name, surface) in &of(runs).servers {
+        for (list, why) in &surface.unread {
+            console::line(&format!("surface: {name}: {list} could not be read whole: {why}"));
+        }
+    }
+    compared::replace(path, snapshot.render().as_bytes()).map_err(|error| {
+        console::line(&format!("error: the surface could not be written to {}: {error}", path.display()));
+        Exit::Failure
+    })
+}
+
+/// A committed snapshot and what was read from it.
+#[derive(Debug)]
+pub(super) struct Reviewed {
+    path: PathBuf,
+    snapshot: Snapshot,
+}
+
+impl Reviewed {
+    /// Reads a snapshot before anything is started.
+    pub(super) fn read(path: &Path) -> Result<Self, Exit> {
+        match Snapshot::read_file(path) {
+            Ok(snapshot) => Ok(Self { path: path.to_owned(), snapshot }),
+            Err(error) => Err(console::mistake(&error, Some(error.hint()))),
+        }
+    }
+
+    /// Puts what changed into a comparison, in the place of what a baseline tells.
+    pub(super) fn merge(&self, comparison: &mut Comparison, runs: &[RunResult]) {
+        for run in runs {
+            let known = comparison.servers.iter().position(|server| server.name == run.name);
+            let at = known.unwrap_or(comparison.servers.len());
+            if known.is_none() {
+                comparison.servers.push(ServerComparison { name: run.name.clone(), ..ServerComparison::default() });
+            }
+            let (server, file) = (&mut comparison.servers[at], self.path.display());
+            match (self.snapshot.servers.get(&run.name), run.server.offers.as_deref()) {
+                (Some(before), Some(after)) => {
+                    if server.before.is_some() {
+                        let note = format!("what the server offers was compared with {file} and not with the baseline");
+                        server.notes.push(note);
+                    }
+                    server.drift = surface_drift(before, after);
+                }
+                // What a baseline tells of it, if anything, still holds.
+                (None, Some(_)) => server.notes.push(format!("{file} does not hold this server")),
+                (_, None) => {
+                    server.drift.clear();
+                    server.notes.push(format!("the server was not met, so nothing was compared with {file}"));
+                }
+            }
+        }
+    }
+
+    /// Whether there is something to accept: a change, or a server that the snapshot does not hold.
+    pub(super) fn differs(&self, runs: &[RunResult]) -> bool {
+        runs.iter().filter_map(|run| Some((&run.name, run.server.offers.as_deref()?))).any(|(name, after)| {
+            self.snapshot.servers.get(name).is_none_or(|before| !surface_drift(before, after).is_empty())
+        })
+    }
+
+    /// The line that says how to accept it.
+    pub(super) fn acceptance(&self, secrets: &[String]) -> String {
+        let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
+        let command = accepting(&words, &self.path);
+        format!("surface: accept it with: {}", Redactor::new(&[], secrets, true).apply(&command))
+    }
+}
+
+/// What a server offers with its texts, where a snapshot is written or compared with, or nothing else is wanted. None of
+/// a server that was not met. A snapshot is committed: what would differ from run to run is always rewritten.
+pub(super) fn offers(
+    output: &OutputSettings,
+    trace: &Trace,
+    surface: &Surface,
+    secrets: &[String],
+) -> Option<Box<ServerSurface>> {
+    let wanted = output.surface.is_some() || output.write_surface.is_some() || trace.header.packs.is_empty();
+    let met = trace.header.failure.is_none() && surface.handshake.is_some();
+    (wanted && met).then(|| {
+        let redactor = Redactor::new(&trace.header.placeholders, secrets, true);
+        Box::new(ServerSurface::read(surface, &redactor))
+    })
+}
+
+/// Flags that say which servers there are, all with a value.
+const NAMING: [&str; 10] = [
+    "--config",
+    "--profile",
+    "--server",
+    "--start",
+    "--url",
+    "--header",
+    "--bearer",
+    "--name",
+    "--start-timeout",
+    "--connect-timeout",
+];
+
+/// The command that accepts what changed, with the words of an invocation that name its servers.
+fn accepting(words: &[String], path: &Path) -> String {
+    let mut kept = vec!["sealmark".to_owned(), "surface".to_owned()];
+    let mut rest = words.iter();
+    let mut tail = Vec::new();
+    while let Some(word) = rest.next() {
+        if word == "--" {
+            tail.push(word.clone());
+            tail.extend(rest.by_ref().cloned());
+            break;
+        }
+        let flag = word.split_once('=').map_or(word.as_str(), |(flag, _)| flag);
+        if !NAMING.contains(&flag) {
+            continue;
+        }
+        let value = match word.split_once('=') {
+            Some((_, value)) => Some(value.to_owned()),
+            None => rest.next().cloned(),
+        };
+        let Some(value) = value else { break };
+        // A token that is written out stays out of the log.
+        let written_out = matches!(flag, "--bearer" | "--header") && !value.contains("${");
+        kept.extend([flag.to_owned(), if written_out { "…".to_owned() } else { value }]);
+    }
+    kept.extend(["--out".to_owned(), path.display().to_string()]);
+    kept.extend(tail);
+    shell_words::join(kept)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn accepting(line: &str) -> String {
+        super::accepting(&shell_words::split(line).unwrap(), Path::new("s.json"))
+    }
+
+    #[test]
+    fn the_accepting_command_names_the_same_servers() {
+        assert_eq!(accepting("run --surface s.json"), "sealmark surface --out s.json");
+        assert_eq!(
+            accepting("run --fail-on drift --start 'node x.js --y' --config=a.yaml --server b"),
+            "sealmark surface --start 'node x.js --y' --config a.yaml --server b --out s.json"
+        );
+        assert_eq!(accepting("run -- node x.js --config y"), "sealmark surface --out s.json -- node x.js --config y");
+    }
+
+    #[test]
+    fn a_token_that_was_written_out_is_not_repeated() {
+        let line = accepting("run --url http://x/mcp --bearer hunter2 --header 'Authorization: Bearer ${TOKEN}'");
+        assert!(!line.contains("hunter2") && line.contains("${TOKEN}"), "{line}");
+    }
 }

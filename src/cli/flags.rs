@@ -5,8 +5,8 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{
-    CheckArgs, CompareArgs, GateArgs, HeaderLine, LimitArgs, ReportArgs, RunArgs, SandboxArgs, SettingArgs, TargetArgs,
-    values::word,
+    CheckArgs, CompareArgs, GateArgs, HeaderLine, LimitArgs, ReportArgs, RunArgs, SandboxArgs, SettingArgs,
+    SurfaceArgs, TargetArgs, values::word,
 };
 
 /// One setting from a flag: the flag as typed (`--fail-under`), the key's dotted path, the value.
@@ -42,6 +42,19 @@ impl RunArgs {
     /// The settings these flags make, in the order of the help text.
     pub fn values(&self) -> Result<Vec<FromFlag>, FlagError> {
         let mut values = self.settings.values()?;
+        if let Some((program, args)) = self.argv.split_first() {
+            values.extend(command("--", program, args));
+        }
+        Ok(values)
+    }
+}
+
+impl SurfaceArgs {
+    /// The settings these flags make.
+    pub fn values(&self) -> Result<Vec<FromFlag>, FlagError> {
+        let mut values = Vec::new();
+        values.extend(self.source.profile.as_ref().map(|name| from("--profile", "profile", json!(name))));
+        values.extend(self.target.values()?);
         if let Some((program, args)) = self.argv.split_first() {
             values.extend(command("--", program, args));
         }

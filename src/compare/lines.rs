@@ -1,6 +1,6 @@
 //! A comparison in lines for a log: bounded, every quotation short, nothing in it that a log viewer takes for a command.
 
-use super::{Change, Comparison, Drift, Offer};
+use super::{Change, Comparison, Drift, Offer, text_diff};
 use crate::{
     config::settings::FailOn,
     text::{excerpt, terminal},
@@ -12,6 +12,8 @@ const SHOWN: usize = 48;
 const ALL: usize = 1000;
 /// Lines of one kind that every server has, however many there are.
 const LEAST: usize = 2;
+/// Lines of text diffs about one server, when there are few servers.
+const DIFF_LINES: usize = 200;
 /// Longest name in a line, in characters.
 const NAME: usize = 80;
 /// Longest sentence in a line.
@@ -20,7 +22,7 @@ const SENTENCE: usize = 400;
 /// The lines for standard error: what limits the comparison (`baseline:`), what got worse (`regression:`), what got better
 /// (`improved:`), what the server offers differently (`drift:`), and what of it does not affect the exit code.
 ///
-/// At most 200 lines per server; what is left out is counted.
+/// At most 200 lines per server, and as many of text diffs; what is left out is counted.
 pub fn lines(comparison: &Comparison, fail_on: FailOn) -> Vec<String> {
     let several = comparison.servers.len() > 1;
     let shown = (ALL / comparison.servers.len().max(1)).clamp(LEAST, SHOWN);
@@ -33,13 +35,7 @@ pub fn lines(comparison: &Comparison, fail_on: FailOn) -> Vec<String> {
         list(&of("baseline"), &server.notes, shown, |note| excerpt(note, SENTENCE), &mut lines);
         list(&of("regression"), &server.regressions, shown, Change::line, &mut lines);
         list(&of("improved"), &server.improvements, shown, Change::line, &mut lines);
-        list(
-            &of("drift"),
-            &server.drift,
-            shown,
-            |drift| format!("{}: {}", drift.level.as_str(), drift.line()),
-            &mut lines,
-        );
+        drifts(&of("drift"), &server.drift, shown, &mut lines);
     }
     if comparison.regressed() && !fail_on.regressions {
         lines.push("note: regressions do not affect the exit code (add --fail-on regressions)".to_owned());
@@ -54,6 +50,24 @@ fn list<T>(prefix: &str, items: &[T], shown: usize, line: impl Fn(&T) -> String,
     lines.extend(items.iter().take(shown).map(|item| terminal::line(&format!("{prefix}{}", line(item)))));
     if items.len() > shown {
         lines.push(terminal::line(&format!("{prefix}and {} more", items.len() - shown)));
+    }
+}
+
+/// Changes of the surface, each text that is known on both sides as a diff below its line.
+fn drifts(prefix: &str, all: &[Drift], shown: usize, lines: &mut Vec<String>) {
+    let mut room = if shown < SHOWN { 0 } else { DIFF_LINES };
+    for drift in all.iter().take(shown) {
+        lines.push(terminal::line(&format!("{prefix}{}: {}", drift.level.as_str(), drift.line())));
+        let Some(text) = drift.text.as_ref().filter(|_| room > 0) else { continue };
+        let diff = text_diff(text);
+        lines.extend(diff.iter().take(room).map(|line| terminal::line(&format!("  | {line}"))));
+        if diff.len() > room {
+            lines.push("  | …".to_owned());
+        }
+        room = room.saturating_sub(diff.len());
+    }
+    if all.len() > shown {
+        lines.push(terminal::line(&format!("{prefix}and {} more", all.len() - shown)));
     }
 }
 

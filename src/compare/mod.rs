@@ -6,6 +6,8 @@ mod document;
 mod drift;
 mod drift_offers;
 mod drift_schema;
+#[cfg(test)]
+mod drift_tests;
 mod lines;
 mod read;
 mod read_error;

@@ -13,3 +13,4 @@ mod places;
 mod reports;
 mod servers;
 mod signals;
+mod surface;
