@@ -135,13 +135,13 @@ pub(super) fn write(path: &Path, runs: &[RunResult]) -> Result<(), Exit> {
     let mut snapshot = of(runs);
     let earlier = Snapshot::read_file(path).unwrap_or_default();
     for (name, surface) in earlier.servers {
-        if !snapshot.servers.contains_key(&name) {
+        snapshot.servers.entry(name).or_insert_with_key(|name| {
             console::line(&format!(
                 "surface: {name} was not among the servers and is kept as {} has it",
                 path.display()
             ));
-            snapshot.servers.insert(name, surface);
-        }
+            surface
+        });
     }
     for (name, surface) in &of(runs).servers {
         for (list, why) in &surface.unread {

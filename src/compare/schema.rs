@@ -3,6 +3,8 @@
 //! The question is asked in one direction: is what `old` accepts still accepted by `new`? For what a server returns the
 //! caller asks with the sides changed. Every schema is hostile: work, depth and findings are bounded.
 
+mod alternative;
+mod bag;
 mod containers;
 mod equal;
 mod path;
@@ -11,13 +13,15 @@ mod shape;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod words;
 
 use serde_json::Value;
 
+use alternative::{ANYTHING, Alternative, Kind, disjoint};
 use equal::{identical, same};
 pub(super) use path::Path;
 use path::Segment;
-use shape::{ANYTHING, Alternative, Kind, Shaper, disjoint};
+use shape::Shaper;
 pub(super) use texts::{TextFinding, texts};
 
 use crate::classify::{Admits, admits};
@@ -27,7 +31,7 @@ const DEPTH: usize = 24;
 /// Findings of one pair of schemas; what is more is said in one.
 const FINDINGS: usize = 60;
 /// Steps for one pair of schemas.
-const STEPS: u32 = 500_000;
+const STEPS: u32 = 150_000;
 
 /// Steps that may still be taken.
 #[derive(Debug)]
@@ -393,7 +397,7 @@ impl<'s> Comparison<'s, '_> {
             return Class::Unsure;
         }
         let answers: Vec<_> = olds.iter().map(|value| admits(&schema, value)).collect();
-        match answers.iter().any(|answer| *answer == Admits::No) {
+        match answers.contains(&Admits::No) {
             true => Class::Refuses,
             false if answers.iter().all(|answer| *answer == Admits::Yes) => Class::Accepts,
             false => Class::Unsure,

@@ -32,7 +32,10 @@ impl<'s> Unlisted<'s> {
     }
 }
 
-fn members<'s>(of: &Alternative<'s>, word: &str) -> Option<&'s Map<String, Value>> {
+/// What is listed by name, if anything is.
+type Members<'s> = Option<&'s Map<String, Value>>;
+
+fn members<'s>(of: &Alternative<'s>, word: &str) -> Members<'s> {
     of.words.get(word)?.as_object()
 }
 
@@ -81,7 +84,7 @@ impl<'s> Comparison<'s, '_> {
         &mut self,
         old: &Alternative<'s>,
         new: &Alternative<'s>,
-        (olds, news): (Option<&'s Map<String, Value>>, Option<&'s Map<String, Value>>),
+        (olds, news): (Members<'s>, Members<'s>),
         unlisted_new: Unlisted<'s>,
     ) {
         let names: BTreeSet<&'s String> = olds.into_iter().chain(news).flat_map(|all| all.keys()).collect();
@@ -114,13 +117,8 @@ impl<'s> Comparison<'s, '_> {
         }
     }
 
-    fn required(
-        &mut self,
-        old: &Alternative<'s>,
-        new: &Alternative<'s>,
-        (olds, news): (Option<&'s Map<String, Value>>, Option<&'s Map<String, Value>>),
-    ) {
-        let lists = |all: Option<&'s Map<String, Value>>, name: &str| all.is_some_and(|all| all.contains_key(name));
+    fn required(&mut self, old: &Alternative<'s>, new: &Alternative<'s>, (olds, news): (Members<'s>, Members<'s>)) {
+        let lists = |all: Members<'s>, name: &str| all.is_some_and(|all| all.contains_key(name));
         // Something else may have asked for the member already.
         let doubted = old.words.contains_key("dependentRequired") || old.words.contains_key("minProperties");
         for name in new.required.difference(&old.required) {
@@ -188,7 +186,7 @@ impl<'s> Comparison<'s, '_> {
         &mut self,
         old: &Alternative<'s>,
         new: &Alternative<'s>,
-        (listed, unlisted): (Option<&'s Map<String, Value>>, Unlisted<'s>),
+        (listed, unlisted): (Members<'s>, Unlisted<'s>),
     ) {
         let tangled = ["dependentRequired", "propertyNames", "patternProperties"];
         let doubted = tangled.iter().any(|word| old.words.contains_key(word));

@@ -57,8 +57,8 @@ fn mistakes_in_a_file_name_the_line_and_the_next_step() {
             "remove it, or use a version of sealmark that has it",
         ),
         (
-            "output:\n  fail_on: [any]",
-            "sealmark.yaml:2: `output.fail_on` is not part of this version",
+            "name: a\nsql_tools: []",
+            "sealmark.yaml:2: `sql_tools` is not part of this version",
             "remove it, or use a version of sealmark that has it",
         ),
         (
