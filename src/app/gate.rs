@@ -52,8 +52,8 @@ pub fn gate_reports(args: &GateCommandArgs) -> Exit {
     for line in comparison.iter().flat_map(|comparison| compare::lines(comparison, output.fail_on)) {
         console::line(&line);
     }
-    let FailOn { gate: grades, regressions, drift, asked } = output.fail_on;
-    if comparison.is_none() && (drift || (asked && regressions && !grades)) {
+    let FailOn { gate: grades, regressions, drift } = output.fail_on;
+    if comparison.is_none() && (drift || (regressions && !grades)) {
         console::line("note: there is no baseline, so nothing could be found worse or different (--fail-on)");
     }
     for line in &decision.lines {

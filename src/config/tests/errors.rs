@@ -76,7 +76,7 @@ fn mistakes_in_a_file_name_the_line_and_the_next_step() {
         (
             "server: node",
             "sealmark.yaml:1: `server`: expected a mapping, found the text \"node\"",
-            "known here: command, args, env, url, headers, files, cwd, rootless, connect_timeout_sec, start_timeout_sec",
+            "known here: command, args, env, url, headers, files, cwd, rootless, pass_env, connect_timeout_sec, start_timeout_sec",
         ),
         ("servers: [a]", "sealmark.yaml:1: `servers`: expected a mapping by server, found a list", ""),
         (
