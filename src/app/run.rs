@@ -204,7 +204,7 @@ async fn beside<T>(
 /// How a run is over.
 enum Ended {
     /// By itself: what it came to, unless that was lost, and the exit code.
-    Well(Option<(Vec<RunResult>, Concluded)>, Exit),
+    Well(Option<(Vec<RunResult>, Box<Concluded>)>, Exit),
     /// By a signal.
     Stopped(Exit),
 }
@@ -240,7 +240,7 @@ async fn reported(
         (Some(stopped), _) => Ended::Stopped(stopped),
         (None, Some(Ok((runs, concluded)))) => {
             let exit = concluded.exit;
-            Ended::Well(Some((runs, concluded)), exit)
+            Ended::Well(Some((runs, Box::new(concluded))), exit)
         }
         (None, Some(Err(_))) => Ended::Well(None, Exit::Failure),
         (None, None) => Ended::Stopped(late.unwrap_or(Exit::Failure)),
