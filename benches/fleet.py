@@ -4,11 +4,55 @@
 usage: fleet.py BINARY [--servers 500] [--packs 13] [--shards 25] [-n RUNS] [--bounds] [--keep DIR]
 
 Every server gets packs like those of a real one: the demo's report, its core pack repeated under other names, with evidence
-of its own in every line. Bytes read and written by `cat` on the same files are the floor.
+of its own in every line. Bytes read and written by `cat` on the same files are the floor. The summary and the comment are
+made as in a job of GitHub's for a pull request, with a server on this machine in the place of GitHub.
 """
-import argparse, copy, json, os, pathlib, statistics, subprocess, sys, tempfile, time
+import argparse, copy, http.server, json, os, pathlib, statistics, subprocess, sys, tempfile, threading, time
 
 MAX_SECONDS, MAX_MIB = 2.0, 300
+COMMENT, SUMMARY = 60_000, 1000 * 1024
+
+
+class GitHub(http.server.BaseHTTPRequestHandler):
+    """Has no comments, and takes one."""
+
+    comment = b""
+
+    def answer(self, code, value):
+        body = json.dumps(value).encode()
+        self.send_response(code)
+        self.send_header("Content-Type", "application/json")
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def do_GET(self):
+        self.answer(200, [] if "/comments" in self.path else {})
+
+    def do_POST(self):
+        GitHub.comment = self.rfile.read(int(self.headers["Content-Length"]))
+        self.answer(201, {"id": 1, "html_url": "http://127.0.0.1/1", "body": json.loads(GitHub.comment)["body"]})
+
+    def log_message(self, *_):
+        pass
+
+
+def job(where, port):
+    """The environment of a pull request's job."""
+    event = {
+        "number": 7,
+        "pull_request": {"number": 7, "head": {"sha": "a" * 40, "ref": "topic", "repo": {"full_name": "acme/fleet", "id": 1}},
+                         "base": {"ref": "main", "sha": "b" * 40, "repo": {"full_name": "acme/fleet", "id": 1}}},
+        "repository": {"full_name": "acme/fleet", "id": 1, "default_branch": "main"},
+    }
+    pathlib.Path(where, "event.json").write_text(json.dumps(event))
+    return {
+        "CI": "true", "GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "pull_request", "GITHUB_TOKEN": "ghs_bench",
+        "GITHUB_EVENT_PATH": f"{where}/event.json", "GITHUB_REPOSITORY": "acme/fleet", "GITHUB_REPOSITORY_ID": "1",
+        "GITHUB_REF": "refs/pull/7/merge", "GITHUB_SHA": "c" * 40, "GITHUB_HEAD_REF": "topic", "GITHUB_BASE_REF": "main",
+        "GITHUB_RUN_ID": "1", "GITHUB_SERVER_URL": "https://github.com", "GITHUB_API_URL": f"http://127.0.0.1:{port}",
+        "GITHUB_STEP_SUMMARY": f"{where}/summary.md", "GITHUB_OUTPUT": f"{where}/output.txt",
+    }
 
 
 def demo(binary, mode, cwd):
@@ -43,9 +87,9 @@ def shards(binary, where, servers, packs, count):
         out.write_text(json.dumps(report, indent=2))
 
 
-def measure(words, cwd):
+def measure(words, cwd, more):
     """One process: (wall seconds, peak MiB, exit code)."""
-    env = {"PATH": os.environ["PATH"], "HOME": cwd}
+    env = {"PATH": os.environ["PATH"], "HOME": cwd, **more}
     start = time.perf_counter()
     process = subprocess.Popen(words, cwd=cwd, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
@@ -64,13 +108,15 @@ def main():
     args = parser.parse_args()
     binary = os.path.abspath(args.binary)
     with tempfile.TemporaryDirectory() as scratch:
-        where = args.keep or scratch
+        where = os.path.abspath(args.keep or scratch)
         os.makedirs(where, exist_ok=True)
+        github = http.server.ThreadingHTTPServer(("127.0.0.1", 0), GitHub)
+        threading.Thread(target=github.serve_forever, daemon=True).start()
+        env = job(where, github.server_port)
         shards(binary, where, args.servers, args.packs, args.shards)
         merge = [binary, "merge", "in", "--out", "sealmark-report.json"]
         subprocess.run(merge, cwd=where, check=True)
         merged = pathlib.Path(where, "sealmark-report.json").stat().st_size
-        # What follows a merge: the summary and the comment are made by `publish`, which sends nothing without a platform.
         steps = {
             "floor: cat": ["sh", "-c", "cat in/*/sealmark-report.json > floor.json"],
             "merge": merge,
@@ -80,7 +126,11 @@ def main():
         took = {name: [] for name in steps}
         for _ in range(args.runs):
             for name, words in steps.items():
-                took[name].append(measure(words, where))
+                publishes = "publish" in name
+                if publishes:
+                    pathlib.Path(where, "summary.md").unlink(missing_ok=True)
+                took[name].append(measure(words, where, env if publishes else {}))
+            summary = pathlib.Path(where, "summary.md").stat().st_size
     print(f"{args.servers} servers x {args.packs} packs in {args.shards} shards: {merged / 2**20:.0f} MiB merged")
     print(f"{'step':<32} {'min s':>8} {'median':>8} {'x floor':>8} {'peak MiB':>9} {'exit':>5}")
     floor = min(seconds for seconds, _, _ in took["floor: cat"])
@@ -92,7 +142,10 @@ def main():
         if name in ("merge", "summary and comment: publish"):
             total, peak = total + best, max(peak, most)
     print(f"merge, summary and comment: {total:.2f} s (at most {MAX_SECONDS:.0f}), {peak:.0f} MiB (at most {MAX_MIB})")
-    sys.exit(args.bounds and (total > MAX_SECONDS or peak > MAX_MIB))
+    comment = len(json.loads(GitHub.comment or '{"body": ""}')["body"].encode())
+    print(f"comment: {comment} bytes (at most {COMMENT}); summary: {summary} bytes (at most {SUMMARY})")
+    fits = 0 < comment <= COMMENT and 0 < summary <= SUMMARY
+    sys.exit(args.bounds and not (fits and total <= MAX_SECONDS and peak <= MAX_MIB))
 
 
 main()

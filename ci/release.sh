@@ -24,6 +24,9 @@ assets() {
     printf 'sealmark-%s\n' x86_64-unknown-linux-musl aarch64-unknown-linux-musl aarch64-apple-darwin x86_64-apple-darwin
 }
 
+# What CHANGELOG.md says of a version that has a date.
+notes() { awk -v wanted="[$1]" '/^## / { on = $2 == wanted && $4 ~ /^[0-9]+-[0-9]+-[0-9]+$/; next } on' CHANGELOG.md; }
+
 # Pushes with the job's token, which no file keeps.
 push() {
     git -c "http.$GITHUB_SERVER_URL/.extraheader=AUTHORIZATION: basic $(printf 'x-access-token:%s' "$GH_TOKEN" | base64 -w0)" \
@@ -37,7 +40,7 @@ plan() {
     [[ $BRANCH == "refs/heads/$DEFAULT_BRANCH" ]] || stop "releases are made from $DEFAULT_BRANCH"
     if git rev-parse --quiet --verify "refs/tags/v$version" > /dev/null; then stop "v$version is released already"; fi
     if grep -q " v$version/" ci/checksums.txt; then stop "the hashes of $version are committed already"; fi
-    grep -q "^## $version\b" CHANGELOG.md || stop "CHANGELOG.md has no section $version"
+    [[ -n $(notes "$version") ]] || stop "CHANGELOG.md has no section [$version] with a date"
     printf 'version=%s\n' "$version" >> "$GITHUB_OUTPUT"
 }
 
@@ -59,15 +62,17 @@ draft() {
     assets | while read -r asset; do
         printf '%s  v%s/%s\n' "$(sha256sum < "dist/$asset" | cut -c1-64)" "$VERSION" "$asset"
     done >> ci/checksums.txt
+    # A GitLab component is one file: it holds a copy.
+    ci/component.py --write
     git -c user.name='github-actions[bot]' -c user.email='41898282+github-actions[bot]@users.noreply.github.com' \
-        commit --quiet --message "Release $VERSION: the hashes of its builds" ci/checksums.txt
+        commit --quiet --message "Release $VERSION: the hashes of its builds" ci/checksums.txt templates/sealmark.yml
     commit=$(git rev-parse HEAD)
     # A draft of an earlier try is replaced; a release is not.
     push --force origin "HEAD:refs/heads/$branch"
     if [[ $(gh release view "v$VERSION" --repo "$REPOSITORY" --json isDraft --jq .isDraft 2> /dev/null) == true ]]; then
         gh release delete "v$VERSION" --repo "$REPOSITORY" --yes
     fi
-    awk -v version="$VERSION" '/^## /{on = ($2 == version); next} on' CHANGELOG.md > notes.md
+    notes "$VERSION" > notes.md
     (cd dist && assets | xargs gh release create "v$VERSION" --repo "$REPOSITORY" --draft --target "$commit" \
         --title "$VERSION" --notes-file ../notes.md)
 

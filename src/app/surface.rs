@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Exit, compared, conclude, config_cmd, console, run,
+    Exit, compared, conclude, config_cmd, console, grading, run,
     signals::{self, Signals},
 };
 use crate::{
@@ -74,7 +74,7 @@ fn survey(resolved: &Resolved, conclude: impl FnOnce(&[RunResult]) -> Exit) -> E
     let settings = Arc::new(resolved.settings.clone());
     let ended = runtime.block_on(async {
         let mut signals = Signals::catch();
-        run::all(resolved, &settings, &plan::survey(), None, &mut signals).await
+        grading::all(resolved, &settings, &plan::survey(), None, &mut signals).await
     });
     runtime.shutdown_background();
     match ended {

@@ -7,8 +7,9 @@ use sha2::{Digest, Sha256};
 
 use super::{
     super::{Capability, Context, Notice, archive},
-    client::{Client, Limits},
+    client::Client,
     error::{ApiError, Kind},
+    limits::Limits,
 };
 
 /// What both calls need.

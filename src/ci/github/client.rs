@@ -17,6 +17,7 @@ use super::{
         http::{self, Http},
     },
     error::{ApiError, Kind},
+    limits::Limits,
 };
 
 /// How often a GET is sent again.
@@ -25,33 +26,6 @@ const REPEATS: u32 = 2;
 const REDIRECTS: usize = 3;
 /// What an API answers in JSON is no longer than this.
 const BODY: usize = 64 << 20;
-
-/// Bounds of the work with GitHub.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Limits {
-    /// One call, with its body.
-    pub request: Duration,
-    /// Everything together.
-    pub total: Duration,
-    /// The longest wait that GitHub may ask for before a GET is sent again.
-    pub patience: Duration,
-    /// The first wait for code scanning to read an upload; it doubles.
-    pub poll: Duration,
-    /// An artifact as downloaded, in bytes.
-    pub artifact: usize,
-}
-
-impl Default for Limits {
-    fn default() -> Self {
-        Self {
-            request: Duration::from_secs(30),
-            total: Duration::from_secs(60),
-            patience: Duration::from_secs(20),
-            poll: Duration::from_secs(5),
-            artifact: 64 << 20,
-        }
-    }
-}
 
 /// How a call is made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
+    super::page::marker,
     client::{Client, Reply},
     error::{ApiError, Kind},
 };
@@ -50,11 +51,6 @@ struct Own {
     body: String,
     url: Option<String>,
     login: String,
-}
-
-/// The first line of the comment with this key; invisible when rendered.
-pub fn marker(key: &str) -> String {
-    format!("<!-- sealmark:{key} -->")
 }
 
 /// Writes the comment: changes ours if there is one (two calls; one when it says the same already), else creates it.

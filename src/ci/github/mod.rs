@@ -6,6 +6,7 @@ mod client;
 mod code_scanning;
 mod comment;
 mod error;
+mod limits;
 mod pull_request;
 mod tree;
 
@@ -20,9 +21,8 @@ use crate::{
 };
 
 pub use artifact::{baseline, triggering_report};
-pub use client::Limits;
-pub use comment::marker;
 pub use error::{ApiError, Kind};
+pub use limits::Limits;
 
 /// Runs that code scanning reads from one document.
 const RUNS: usize = 20;

@@ -48,6 +48,11 @@ class Storage(Handler):
     do_GET = serve
 
 
+class Server(ThreadingHTTPServer):
+    def handle_error(self, request, client_address):
+        """A client that refuses our certificate is what some scenarios are about."""
+
+
 class Fake:
     """`tls` is the context of a TLS server, or None."""
 
@@ -62,7 +67,7 @@ class Fake:
         self.storage = self.start(Storage)
 
     def start(self, handler):
-        server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
+        server = Server(("127.0.0.1", 0), handler)
         server.fake, server.daemon_threads = self, True
         if self.tls:
             server.socket = self.tls.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)

@@ -74,7 +74,7 @@ class Project:
 
 class Result:
     def __init__(self, code, log, artifacts):
-        self.code, self.artifacts = code, artifacts
+        self.code, self.raw, self.artifacts = code, log, artifacts
         self.log = re.sub(r"\x1b\[[0-9;]*[A-Za-z]", "", log)
 
     def of(self, job):
