@@ -250,7 +250,7 @@ time.sleep(600)
         assert!(exists(other));
         kill_process(Pid::from_raw(other).unwrap(), Signal::KILL).unwrap();
         // A sweep of a test beside this one may have reaped it.
-        drop(waitpid(Pid::from_raw(other), WaitOptions::empty()));
+        let _ = waitpid(Pid::from_raw(other), WaitOptions::empty());
     }
 
     #[test]
