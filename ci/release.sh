@@ -62,6 +62,7 @@ draft() {
     assets | while read -r asset; do
         printf '%s  v%s/%s\n' "$(sha256sum < "dist/$asset" | cut -c1-64)" "$VERSION" "$asset"
     done >> ci/checksums.txt
+    # A GitLab component is one file: it holds a copy.
     ci/component.py --write
     git -c user.name='github-actions[bot]' -c user.email='41898282+github-actions[bot]@users.noreply.github.com' \
         commit --quiet --message "Release $VERSION: the hashes of its builds" ci/checksums.txt templates/sealmark.yml

@@ -3,8 +3,8 @@
     python3 docs/pictures/make.py target/debug/sealmark
 
 Grades the server beside this file twice, the second time as `sealmark ci` in a pull request whose API is a stand-in on this
-machine, renders the comment and the job summary as GitHub does, and photographs them. Needs chromium and the package
-cmarkgfm (`pip install cmarkgfm==2025.10.22`); writes comment.png and summary.png.
+machine, renders the comment and the job summary as GitHub does, and photographs them. Needs chromium and two
+packages (`pip install cmarkgfm==2025.10.22 pillow==13.0.0`); writes comment.png and summary.png.
 """
 
 import http.server
@@ -19,6 +19,7 @@ import tempfile
 import threading
 
 import cmarkgfm
+import PIL.Image
 from cmarkgfm.cmark import Options
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -133,6 +134,8 @@ def photograph(html, picture, scratch):
     subprocess.run(
         [*chromium, f"--window-size={WIDTH},{height}", f"--screenshot={picture}", page.as_uri()], check=True, capture_output=True
     )
+    # Few colours are in it: a palette takes a third of the bytes.
+    PIL.Image.open(picture).convert("RGB").quantize(256, PIL.Image.Quantize.MAXCOVERAGE).save(picture, optimize=True)
     size = picture.stat().st_size
     if size > MOST_BYTES:
         sys.exit(f"{picture.name} has {size} bytes, at most {MOST_BYTES}")

@@ -39,7 +39,7 @@ impl Compared {
         // `any` includes regressions and does without a baseline: the first run has none.
         let lacking = match () {
             () if fail_on.drift && !compared && output.surface.is_none() => Some(("drift", " or --surface")),
-            () if fail_on.asked && fail_on.regressions && !fail_on.gate && !compared => Some(("regressions", "")),
+            () if fail_on.regressions && !fail_on.gate && !compared => Some(("regressions", "")),
             () => None,
         };
         if let Some((word, other)) = lacking {

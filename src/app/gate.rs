@@ -3,7 +3,12 @@
 use serde_json::json;
 
 use super::{Exit, compared::Compared, conclude, config_cmd, console};
-use crate::{cli::GateCommandArgs, compare, config, gate};
+use crate::{
+    cli::GateCommandArgs,
+    compare,
+    config::{self, settings::FailOn},
+    gate,
+};
 
 /// Runs the command.
 pub fn gate_reports(args: &GateCommandArgs) -> Exit {
@@ -46,6 +51,10 @@ pub fn gate_reports(args: &GateCommandArgs) -> Exit {
     }
     for line in comparison.iter().flat_map(|comparison| compare::lines(comparison, output.fail_on)) {
         console::line(&line);
+    }
+    let FailOn { gate: grades, regressions, drift } = output.fail_on;
+    if comparison.is_none() && (drift || (regressions && !grades)) {
+        console::line("note: there is no baseline, so nothing could be found worse or different (--fail-on)");
     }
     for line in &decision.lines {
         console::line(line);

@@ -10,7 +10,7 @@ use std::{
 use super::{
     Exit, config_cmd, console,
     found::{self, NotFound},
-    run,
+    grading,
 };
 use crate::{
     cli::{MergeArgs, SourceArgs},
@@ -132,7 +132,7 @@ impl Merged {
     fn complete(&mut self, settings: &Settings) -> Result<(), Refused> {
         for (at, server) in settings.servers.iter().enumerate() {
             if !self.lines.contains_key(&server.name) {
-                self.add(&run::never_started(settings, at, LOST))?;
+                self.add(&grading::never_started(settings, at, LOST))?;
                 self.said.push(format!("warning: no report holds the server {}: it counts as failed", server.name));
             }
         }

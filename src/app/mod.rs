@@ -18,6 +18,7 @@ mod facts;
 mod failed;
 mod found;
 mod gate;
+mod grading;
 mod init;
 mod judge;
 pub mod list_checks;

@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Exit, compared, conclude, config_cmd, console, run,
+    Exit, compared, conclude, config_cmd, console, grading, run,
     signals::{self, Signals},
 };
 use crate::{
@@ -74,7 +74,7 @@ fn survey(resolved: &Resolved, conclude: impl FnOnce(&[RunResult]) -> Exit) -> E
     let settings = Arc::new(resolved.settings.clone());
     let ended = runtime.block_on(async {
         let mut signals = Signals::catch();
-        run::all(resolved, &settings, &plan::survey(), None, &mut signals).await
+        grading::all(resolved, &settings, &plan::survey(), None, &mut signals).await
     });
     runtime.shutdown_background();
     match ended {
@@ -135,13 +135,13 @@ pub(super) fn write(path: &Path, runs: &[RunResult]) -> Result<(), Exit> {
     let mut snapshot = of(runs);
     let earlier = Snapshot::read_file(path).unwrap_or_default();
     for (name, surface) in earlier.servers {
-        if !snapshot.servers.contains_key(&name) {
+        snapshot.servers.entry(name).or_insert_with_key(|name| {
             console::line(&format!(
                 "surface: {name} was not among the servers and is kept as {} has it",
                 path.display()
             ));
-            snapshot.servers.insert(name, surface);
-        }
+            surface
+        });
     }
     for (name, surface) in &of(runs).servers {
         for (list, why) in &surface.unread {

@@ -11,6 +11,10 @@ use std::{
 };
 
 use reqwest::{Certificate, Client, Method, Url};
+use rustls::{
+    RootCertStore,
+    pki_types::{CertificateDer, pem::PemObject},
+};
 
 pub use call::{Call, Reply};
 pub use error::HttpError;
@@ -39,18 +43,7 @@ impl Http {
     /// The file of the private CA cannot be read or holds no certificate.
     pub fn new(ca_file: Option<&Path>) -> Result<Self, HttpError> {
         provider();
-        let authorities = match ca_file {
-            None => Vec::new(),
-            Some(path) => {
-                let refuse = |why: String| HttpError::CaFile { path: path.to_owned(), why };
-                let pem = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
-                let found = Certificate::from_pem_bundle(&pem).map_err(|error| refuse(error::with_causes(&error)))?;
-                if found.is_empty() {
-                    return Err(refuse("it holds no certificate".to_owned()));
-                }
-                found
-            }
-        };
+        let authorities = ca_file.map_or(Ok(Vec::new()), authorities)?;
         Ok(Self { authorities, clients: Arc::default(), pause: PAUSE })
     }
 
@@ -120,6 +113,17 @@ pub(super) fn fault(error: &(dyn std::error::Error + 'static), url: &Url) -> Htt
         cause = error.source();
     }
     HttpError::Broken { host: error::origin(url), why: error.to_string() }
+}
+
+/// The certificates of a PEM file that can be trusted. GitLab's runner writes the whole chain of its server: one that is no
+/// authority must not spoil the rest.
+fn authorities(path: &Path) -> Result<Vec<Certificate>, HttpError> {
+    let refuse = |why: String| HttpError::CaFile { path: path.to_owned(), why };
+    let pem = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
+    let usable = |der: &CertificateDer<'_>| RootCertStore::empty().add(der.clone().into_owned()).is_ok();
+    let found = CertificateDer::pem_slice_iter(&pem).filter_map(Result::ok).filter(usable);
+    let found: Vec<Certificate> = found.filter_map(|der| Certificate::from_der(&der).ok()).collect();
+    if found.is_empty() { Err(refuse("it holds no certificate that can be trusted".to_owned())) } else { Ok(found) }
 }
 
 /// Whether an address is this machine's own: no proxy can reach that.

@@ -16,7 +16,7 @@ const NAME: usize = 60;
 /// Changes of one server; what is more is said in one.
 const MOST: usize = 1_000;
 /// Steps for the schemas of one server.
-const STEPS: u32 = 8_000_000;
+const STEPS: u32 = 1_500_000;
 
 /// Every change from one surface to another of the same server: breaking, notable, info, then by what and by name.
 ///

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::{Drift, DriftLevel, ServerSurface, Snapshot, drift, surface_drift};
+use super::{Drift, ServerSurface, Snapshot, drift, surface_drift};
 use crate::report::result::{ServerFacts, SurfaceFacts};
 
 fn surface() -> ServerSurface {
@@ -91,7 +91,8 @@ fn a_server_that_was_not_met_has_not_changed() {
 
 #[test]
 fn changes_of_the_server_itself() {
-    let expected: [(fn(&mut ServerSurface), &str); 11] = [
+    type Change = fn(&mut ServerSurface);
+    let expected: [(Change, &str); 11] = [
         (|s| s.instructions = Some("Send keys.".into()), "Notable instructions-changed : instructions changed (sha "),
         (|s| s.other_instructions = Some("x".into()), "Notable instructions-changed : instructions of the other era's"),
         (
@@ -211,7 +212,8 @@ fn what_could_not_be_read_is_not_taken_for_removed() {
 
 #[test]
 fn each_change_of_a_schema_is_understood_both_ways() {
-    let all: [(fn(&mut Value), &str, &str); 19] = [
+    type Change = fn(&mut Value);
+    let all: [(Change, &str, &str); 19] = [
         (
             |s| s["required"] = json!(["n", "s"]),
             "Breaking parameter-required: parameter s is required now",
@@ -319,6 +321,17 @@ fn each_change_of_a_schema_is_understood_both_ways() {
 }
 
 #[test]
+fn another_dialect_matters_where_dialects_differ() {
+    let draft = |s: &mut Value| s["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+    assert_eq!(schemas(draft).0, ["Info parameter-widened: parameters: `$schema` changed"]);
+    let (found, _) = schemas(|s| {
+        s["$schema"] = json!("http://json-schema.org/draft-07/schema#");
+        s["dependentRequired"] = json!({});
+    });
+    assert_eq!(found, ["Notable schema-changed: parameters: `$schema` changed"]);
+}
+
+#[test]
 fn words_in_a_schema_are_read_by_agents() {
     let (found, _) = schemas(|s| s["properties"]["s"]["description"] = json!("text; send keys"));
     assert!(
@@ -335,19 +348,18 @@ fn words_in_a_schema_are_read_by_agents() {
 
 #[test]
 fn another_spelling_of_a_schema_is_no_drift() {
-    for spelling in [
-        (|s| s["properties"]["s"] = json!({"$ref": "#/$defs/s"})) as fn(&mut Value),
-        |s| s["properties"]["e"] = json!({"anyOf": [{"const": "b"}, {"const": "a"}]}),
-        |s| s["properties"]["n"] = json!({"type": "integer", "exclusiveMinimum": 0, "maximum": 9.0}),
-        |s| s["properties"]["o"] = json!({"allOf": [s["properties"]["o"]]}),
+    let spellings: [fn(&mut Value); 5] = [
+        |s| {
+            s["$defs"] = json!({ "text": s["properties"]["s"] });
+            s["properties"]["s"] = json!({ "$ref": "#/$defs/text" });
+        },
+        |s| s["properties"]["e"] = json!({ "anyOf": [{ "const": "b" }, { "const": "a" }] }),
+        |s| s["properties"]["n"] = json!({ "type": "integer", "exclusiveMinimum": 0, "maximum": 9.0 }),
+        |s| s["properties"]["o"] = json!({ "allOf": [s["properties"]["o"]] }),
         |s| s["additionalProperties"] = json!(true),
-    ] {
-        let (input, output) = schemas(|_| {});
-        assert_eq!((input.len(), output.len()), (0, 0));
-        let (found, reversed) = schemas(spelling);
-        // A reference without its definition stays unexplained.
-        let unexplained = found.iter().any(|line| line.contains("$ref"));
-        assert!(unexplained || (found.is_empty() && reversed.is_empty()), "{found:?} {reversed:?}");
+    ];
+    for spelling in spellings {
+        assert_eq!(schemas(spelling), (Vec::new(), Vec::new()));
     }
 }
 
@@ -421,8 +433,7 @@ fn hostile_schemas_and_listings_end_in_time() {
         before.tools[0]["inputSchema"] = old;
         after.tools[0]["inputSchema"] = new;
         let found = drift(&before.server_facts(), &after.server_facts());
-        assert!(found.iter().any(|drift| drift.level < DriftLevel::Info), "{found:?}");
-        assert!(found.len() <= 1_000);
+        assert!(!found.is_empty() && found.len() <= 1_000, "{found:?}");
     }
     let many = |word: &str| {
         let tools = (0..5_000).map(|at| json!({"name": format!("t{at}"), "inputSchema": recursive(word)}));

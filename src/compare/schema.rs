@@ -3,6 +3,8 @@
 //! The question is asked in one direction: is what `old` accepts still accepted by `new`? For what a server returns the
 //! caller asks with the sides changed. Every schema is hostile: work, depth and findings are bounded.
 
+mod alternative;
+mod bag;
 mod containers;
 mod equal;
 mod path;
@@ -11,13 +13,15 @@ mod shape;
 #[cfg(test)]
 mod tests;
 mod texts;
+mod words;
 
 use serde_json::Value;
 
+use alternative::{ANYTHING, Alternative, Kind, disjoint};
 use equal::{identical, same};
 pub(super) use path::Path;
 use path::Segment;
-use shape::{ANYTHING, Alternative, Kind, Shaper, disjoint};
+use shape::Shaper;
 pub(super) use texts::{TextFinding, texts};
 
 use crate::classify::{Admits, admits};
@@ -27,7 +31,7 @@ const DEPTH: usize = 24;
 /// Findings of one pair of schemas; what is more is said in one.
 const FINDINGS: usize = 60;
 /// Steps for one pair of schemas.
-const STEPS: u32 = 500_000;
+const STEPS: u32 = 150_000;
 
 /// Steps that may still be taken.
 #[derive(Debug)]
@@ -116,7 +120,8 @@ pub(super) fn compare(old: &Value, new: &Value, total: &mut Budget) -> Vec<Findi
     comparison.one_meaning = comparison.definitions_agree();
     comparison.root(old, new);
     if old.get("$schema") != new.get("$schema") {
-        comparison.report(Class::Unsure, What::Other("$schema".to_owned()));
+        let class = if dialects_agree(old) && dialects_agree(new) { Class::Accepts } else { Class::Unsure };
+        comparison.report(class, What::Other("$schema".to_owned()));
     }
     let mut found = comparison.found;
     if budget.spent() {
@@ -158,8 +163,10 @@ impl<'s> Comparison<'s, '_> {
         let mut news = self.new.alternatives(new, self.budget);
         olds.retain(|one| one.kind == Kind::Object);
         news.retain(|one| one.kind == Kind::Object);
-        if !olds.is_empty() {
-            self.alternatives(&olds, &news);
+        match (olds.is_empty(), news.is_empty()) {
+            (false, _) => self.alternatives(&olds, &news),
+            (true, false) => self.report(Class::Accepts, What::Other("alternatives".to_owned())),
+            (true, true) => {}
         }
         self.open.pop();
     }
@@ -344,6 +351,12 @@ impl<'s> Comparison<'s, '_> {
                 (Some(old), Some(new)) if matches!(word, "not" | "if" | "then" | "else" | "contains") => {
                     self.silently(|this| this.schemas(old, new)).is_empty()
                 }
+                (Some(Value::String(old)), Some(Value::String(new))) if word == "$ref" => {
+                    match (self.old.resolve(old), self.new.resolve(new)) {
+                        (Some(old), Some(new)) => self.silently(|this| this.schemas(old, new)).is_empty(),
+                        _ => old == new,
+                    }
+                }
                 (Some(Value::Array(olds)), Some(Value::Array(news))) if word.ends_with("Of") => {
                     let mut left: Vec<&'s Value> = news.iter().collect();
                     let (olds, mut equal): (&'s Vec<Value>, bool) = (olds, olds.len() == news.len());
@@ -393,7 +406,7 @@ impl<'s> Comparison<'s, '_> {
             return Class::Unsure;
         }
         let answers: Vec<_> = olds.iter().map(|value| admits(&schema, value)).collect();
-        match answers.iter().any(|answer| *answer == Admits::No) {
+        match answers.contains(&Admits::No) {
             true => Class::Refuses,
             false if answers.iter().all(|answer| *answer == Admits::Yes) => Class::Accepts,
             false => Class::Unsure,
@@ -427,6 +440,43 @@ fn has_reference(word: &str, value: &Value) -> bool {
         }
     }
     word.ends_with("Ref") || word == "$ref"
+}
+
+/// Whether a document holds no keyword that dialects read differently.
+fn dialects_agree(root: &Value) -> bool {
+    const DIFFER: [&str; 12] = [
+        "$ref",
+        "$dynamicRef",
+        "$recursiveRef",
+        "prefixItems",
+        "additionalItems",
+        "contains",
+        "minContains",
+        "dependentRequired",
+        "dependentSchemas",
+        "dependencies",
+        "unevaluatedProperties",
+        "unevaluatedItems",
+    ];
+    let mut pending = vec![root];
+    while let Some(value) = pending.pop() {
+        match value {
+            Value::Object(map) => {
+                let listed = map.get("items").is_some_and(Value::is_array);
+                // `exclusiveMinimum: true` is of the oldest drafts.
+                let oldest = ["exclusiveMinimum", "exclusiveMaximum"]
+                    .iter()
+                    .any(|word| map.get(*word).is_some_and(Value::is_boolean));
+                if listed || oldest || DIFFER.iter().any(|word| map.contains_key(*word)) {
+                    return false;
+                }
+                pending.extend(map.values());
+            }
+            Value::Array(items) => pending.extend(items),
+            _ => {}
+        }
+    }
+    true
 }
 
 fn type_words(all: &[Alternative<'_>]) -> String {

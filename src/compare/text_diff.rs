@@ -62,6 +62,10 @@ pub fn text_diff(change: &TextChange) -> Vec<String> {
 }
 
 fn lines(text: &str) -> (Vec<&str>, bool) {
+    // A text that was not there has no line, not an empty one.
+    if text.is_empty() {
+        return (Vec::new(), false);
+    }
     let mut lines: Vec<&str> = text.split('\n').take(COMPARED + 1).collect();
     let cut = lines.len() > COMPARED;
     lines.truncate(COMPARED);
@@ -95,6 +99,7 @@ mod tests {
         let found = diff("a\nb\nc\nd\ne\nf\ng\nh", "a\nb\nc\nX\ne\nf\ng\nY");
         assert_eq!(found, [" c", "-d", "+X", " e", "…", " g", "-h", "+Y"]);
         assert_eq!(diff("same", "same"), [] as [&str; 0]);
+        assert_eq!(diff("", "new"), ["+new"]);
     }
 
     #[test]

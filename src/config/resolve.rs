@@ -281,11 +281,6 @@ impl<'v> Values<'v> {
         items.iter().filter_map(|item| item.as_str().map(str::to_owned)).collect()
     }
 
-    /// Whether a layer above the defaults sets it.
-    fn is_asked(&self, path: &[&str]) -> bool {
-        self.merged.setting(path).is_some_and(|setting| !matches!(setting.origin, Origin::Default))
-    }
-
     /// An output path: always from the working directory.
     fn output(&self, path: &[&str]) -> Option<PathBuf> {
         self.text(path).map(PathBuf::from)
@@ -417,7 +412,7 @@ fn output(values: &Values<'_>) -> OutputSettings {
         soft_fail: values.flag(&policy("soft_fail")),
         inconclusive_fails: values.text(&policy("treat_inconclusive_as")) == Some("fail"),
         critical_fail: values.number(&policy("critical_fail")).and_then(|code| u8::try_from(code).ok()).unwrap_or(0),
-        fail_on: fail_on(&values.texts(&["output", "fail_on"]), values.is_asked(&["output", "fail_on"])),
+        fail_on: fail_on(&values.texts(&["output", "fail_on"])),
         baseline: values.input(&["output", "baseline"]),
         write_baseline: values.output(&["output", "write_baseline"]),
         surface: values.input(&["output", "surface"]),
@@ -426,8 +421,8 @@ fn output(values: &Values<'_>) -> OutputSettings {
 }
 
 /// `any` is the gate and regressions; each other word stands for itself.
-fn fail_on(words: &[String], asked: bool) -> FailOn {
+fn fail_on(words: &[String]) -> FailOn {
     let has = |word: &str| words.iter().any(|given| given == word);
     let any = has("any") || words.is_empty();
-    FailOn { gate: any, regressions: any || has("regressions"), drift: has("drift"), asked }
+    FailOn { gate: any, regressions: any || has("regressions"), drift: has("drift") }
 }

@@ -250,13 +250,11 @@ pub struct FailOn {
     pub regressions: bool,
     /// A breaking or notable change of the tool surface.
     pub drift: bool,
-    /// Whether the setting was made by the user: `regressions` and `drift` then need something to compare with.
-    pub asked: bool,
 }
 
 impl Default for FailOn {
     fn default() -> Self {
-        Self { gate: true, regressions: true, drift: false, asked: false }
+        Self { gate: true, regressions: true, drift: false }
     }
 }
 

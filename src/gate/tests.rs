@@ -13,7 +13,7 @@ fn output() -> OutputSettings {
 
 fn on(words: &str) -> FailOn {
     let has = |word: &str| words.split(',').any(|given| given == word);
-    FailOn { gate: has("any"), regressions: has("any") || has("regressions"), drift: has("drift"), asked: true }
+    FailOn { gate: has("any"), regressions: has("any") || has("regressions"), drift: has("drift") }
 }
 
 /// A comparison with this many regressions and one drift of a level.
@@ -71,7 +71,7 @@ fn each_word_counts_what_it_says_and_combinations_add() {
 
 #[test]
 fn the_default_is_the_gate_and_regressions() {
-    assert_eq!(output().fail_on, FailOn { asked: false, ..on("any") });
+    assert_eq!(output().fail_on, on("any"));
     assert_eq!(decide(&[graded('B')], &output(), None).code, 1);
     assert_eq!(decide(&[graded('A')], &output(), None), Decision { code: 0, reasons: vec![], lines: vec![] });
 }

@@ -11,7 +11,7 @@ use super::{
     api::{Credential, Fault, Project, parse, text},
     package,
 };
-use crate::ci::{Capability, Context, Notice, Publication, Published, PullRequest, When};
+use crate::ci::{Capability, Context, Notice, Publication, Published, PullRequest, When, page};
 
 /// How long everything together may take.
 const TOTAL: Duration = Duration::from_secs(60);
@@ -66,7 +66,7 @@ async fn comment(publication: &Publication<'_>, tokens: Tokens<'_>, body: &str) 
         let variable = context.token_variable.as_deref().unwrap_or("the variable");
         return not(&format!("{variable} holds a job token, which cannot write notes"), REMEDY);
     }
-    let marker = marker(&options.comment_key);
+    let marker = page::marker(&options.comment_key);
     let body = disarmed(body, &marker);
     let desk = match Desk::open(context, request, token, &marker) {
         Ok(desk) => desk,
@@ -101,11 +101,6 @@ fn refused(code: u16, context: &Context, project: &str) -> String {
 /// Something got worse, or the server offers something else.
 fn is_worse(publication: &Publication<'_>) -> bool {
     publication.comparison.is_some_and(|comparison| comparison.regressed() || comparison.drifted())
-}
-
-/// The hidden marker of a key.
-fn marker(key: &str) -> String {
-    format!("<!-- sealmark:{key} -->")
 }
 
 /// The body with its marker, without quick actions (`/merge` on a line of its own is a command in the author's name), and not

@@ -260,8 +260,3 @@ fn proxy(error: &(dyn Error + 'static)) -> bool {
 fn innermost(error: &(dyn Error + 'static)) -> String {
     chain(error).skip(1).last().map_or_else(|| "no cause is known".to_owned(), ToString::to_string)
 }
-
-/// An error and its causes in one line.
-pub(super) fn with_causes(error: &(dyn Error + 'static)) -> String {
-    chain(error).map(ToString::to_string).collect::<Vec<_>>().join(": ")
-}

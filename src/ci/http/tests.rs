@@ -219,8 +219,11 @@ async fn faults_are_told_apart() {
 #[test]
 fn a_private_ca_must_be_one() {
     let file = tempfile::NamedTempFile::new().unwrap();
-    let error = Http::new(Some(file.path())).unwrap_err();
-    assert!(error.to_string().contains("it holds no certificate"), "{error}");
+    for text in ["", "nothing", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"] {
+        std::fs::write(file.path(), text).unwrap();
+        let error = Http::new(Some(file.path())).unwrap_err();
+        assert!(error.to_string().contains("it holds no certificate that can be trusted"), "{error}");
+    }
     let error = Http::new(Some(Path::new("/nowhere/ca.pem"))).unwrap_err();
     assert!(error.to_string().starts_with("the CA file /nowhere/ca.pem is not usable: "), "{error}");
 }

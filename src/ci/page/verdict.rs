@@ -123,7 +123,8 @@ fn to_do(publication: &Publication<'_>) -> String {
         let drift = comparison.servers.iter().flat_map(|server| &server.drift);
         match drift.filter(|drift| drift.level == DriftLevel::Breaking).count() {
             0 => {}
-            number => parts.push(format!("make sure that {} is meant", counted(number, "breaking change"))),
+            1 => parts.push("make sure that the breaking change is meant".to_owned()),
+            number => parts.push(format!("make sure that the {number} breaking changes are meant")),
         }
     }
     let open = |pack: &PackResult| pack.status == PackStatus::Inconclusive || pack.provisional;

@@ -32,7 +32,10 @@ impl<'s> Unlisted<'s> {
     }
 }
 
-fn members<'s>(of: &Alternative<'s>, word: &str) -> Option<&'s Map<String, Value>> {
+/// What is listed by name, if anything is.
+type Members<'s> = Option<&'s Map<String, Value>>;
+
+fn members<'s>(of: &Alternative<'s>, word: &str) -> Members<'s> {
     of.words.get(word)?.as_object()
 }
 
@@ -62,7 +65,7 @@ impl<'s> Comparison<'s, '_> {
         // These decide together with what is listed which members there may be.
         let tangled = ["patternProperties", "propertyNames", "maxProperties"];
         let doubted = tangled.iter().any(|word| old.words.contains_key(word));
-        self.doubted(doubted, |this| this.listed(old, new, (olds, news), unlisted_new));
+        self.doubted(doubted, |this| this.listed(old, new, (olds, news), (unlisted_old, unlisted_new)));
         self.required(old, new, (olds, news));
         let patterns = old.words.contains_key("patternProperties") || new.words.contains_key("patternProperties");
         self.doubted(doubted || patterns, |this| match (unlisted_old, unlisted_new) {
@@ -81,8 +84,8 @@ impl<'s> Comparison<'s, '_> {
         &mut self,
         old: &Alternative<'s>,
         new: &Alternative<'s>,
-        (olds, news): (Option<&'s Map<String, Value>>, Option<&'s Map<String, Value>>),
-        unlisted_new: Unlisted<'s>,
+        (olds, news): (Members<'s>, Members<'s>),
+        (unlisted_old, unlisted_new): (Unlisted<'s>, Unlisted<'s>),
     ) {
         let names: BTreeSet<&'s String> = olds.into_iter().chain(news).flat_map(|all| all.keys()).collect();
         for name in names {
@@ -102,8 +105,15 @@ impl<'s> Comparison<'s, '_> {
                     self.report(Class::Refuses, What::Gone { free });
                     self.path.pop();
                 }
+                // It was there, as what is not listed: in every call, or in those with a member that asks for it.
+                (None, Some(new)) if old.required.contains(name.as_str()) => {
+                    self.at(segment, unlisted_old.schema(), new);
+                }
+                (None, Some(new)) if dependents(old).iter().any(|(_, asked)| asked == name) => {
+                    self.doubted(true, |this| this.at(segment, unlisted_old.schema(), new));
+                }
                 (None, Some(_)) => {
-                    let required = new.required.contains(name.as_str()) && !old.required.contains(name.as_str());
+                    let required = new.required.contains(name.as_str());
                     if !required {
                         self.path.push(segment);
                         self.report(Class::Accepts, What::Listed);
@@ -114,13 +124,8 @@ impl<'s> Comparison<'s, '_> {
         }
     }
 
-    fn required(
-        &mut self,
-        old: &Alternative<'s>,
-        new: &Alternative<'s>,
-        (olds, news): (Option<&'s Map<String, Value>>, Option<&'s Map<String, Value>>),
-    ) {
-        let lists = |all: Option<&'s Map<String, Value>>, name: &str| all.is_some_and(|all| all.contains_key(name));
+    fn required(&mut self, old: &Alternative<'s>, new: &Alternative<'s>, (olds, news): (Members<'s>, Members<'s>)) {
+        let lists = |all: Members<'s>, name: &str| all.is_some_and(|all| all.contains_key(name));
         // Something else may have asked for the member already.
         let doubted = old.words.contains_key("dependentRequired") || old.words.contains_key("minProperties");
         for name in new.required.difference(&old.required) {
@@ -188,7 +193,7 @@ impl<'s> Comparison<'s, '_> {
         &mut self,
         old: &Alternative<'s>,
         new: &Alternative<'s>,
-        (listed, unlisted): (Option<&'s Map<String, Value>>, Unlisted<'s>),
+        (listed, unlisted): (Members<'s>, Unlisted<'s>),
     ) {
         let tangled = ["dependentRequired", "propertyNames", "patternProperties"];
         let doubted = tangled.iter().any(|word| old.words.contains_key(word));

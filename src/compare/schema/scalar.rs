@@ -6,8 +6,8 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Budget, Class,
+    alternative::{Alternative, Kind},
     equal::exact,
-    shape::{Alternative, Kind},
 };
 use crate::classify::{Admits, admits};
 

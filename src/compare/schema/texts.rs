@@ -5,10 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value};
 
-use super::{
-    Budget, Path, Segment,
-    shape::{Shaper, is_silent},
-};
+use super::{Budget, Path, Segment, shape::Shaper, words::is_silent};
 use crate::report::canonical;
 
 /// Schemas inside each other that are read.

@@ -57,8 +57,8 @@ fn mistakes_in_a_file_name_the_line_and_the_next_step() {
             "remove it, or use a version of sealmark that has it",
         ),
         (
-            "output:\n  fail_on: [any]",
-            "sealmark.yaml:2: `output.fail_on` is not part of this version",
+            "name: a\nsql_tools: []",
+            "sealmark.yaml:2: `sql_tools` is not part of this version",
             "remove it, or use a version of sealmark that has it",
         ),
         (
@@ -76,7 +76,7 @@ fn mistakes_in_a_file_name_the_line_and_the_next_step() {
         (
             "server: node",
             "sealmark.yaml:1: `server`: expected a mapping, found the text \"node\"",
-            "known here: command, args, env, url, headers, files, cwd, rootless, connect_timeout_sec, start_timeout_sec",
+            "known here: command, args, env, url, headers, files, cwd, rootless, pass_env, connect_timeout_sec, start_timeout_sec",
         ),
         ("servers: [a]", "sealmark.yaml:1: `servers`: expected a mapping by server, found a list", ""),
         (

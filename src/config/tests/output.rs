@@ -243,6 +243,7 @@ fn every_variable_of_the_table_sets_its_key() {
             kind if kind.starts_with("a whole number") => "3",
             kind if kind.contains("formats (") => "json",
             kind if kind.contains("packs (") => "core",
+            kind if kind.starts_with("a list of any,") => "drift",
             "A, B, C, D, F or none" => "B",
             kind if kind.contains(" or ") => kind.split([',', ' ']).next().unwrap_or_default(),
             _ if facts.key == "profile" => "quick",

@@ -150,7 +150,7 @@ async fn on_change_writes_only_what_is_new() {
     world.options.comment = When::OnChange;
     world.comparison = Some(Comparison::default());
     let (line, calls) = world.line().await;
-    assert_eq!(line, "note: no comment: nothing is worse or different (--comment auto always writes one)");
+    assert_eq!(line, "no comment is needed: nothing is worse or different");
     assert_eq!(calls, [LIST]);
 
     let change = Change { pack: "core".to_owned(), check: None, before: "A".to_owned(), after: "B".to_owned() };

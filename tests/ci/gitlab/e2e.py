@@ -51,6 +51,9 @@ WORSE = SERVER.replace("EXTRA", '[tool("server_status", "Tells how the server is
 HOSTILE = "python3 server.py \"$CI_PROJECT_ID\" '$(touch owned)' `touch' 'owned` \\;touch\\ owned '#' '&& x' %s é $[[x ''"
 
 
+UNUSABLE = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
+
+
 class Scenario:
     def __init__(self, binary, **inputs):
         self.fake = Fake()
@@ -234,7 +237,8 @@ def network(binary):
     authority.issue_cert("127.0.0.1").configure_cert(tls)
     with tempfile.TemporaryDirectory() as directory, contextlib.closing(Closer()) as closer:
         directory = pathlib.Path(directory)
-        authority.cert_pem.write_to_path(str(directory / "ca.pem"))
+        # As GitLab's runner writes it: the chain of the server, with what is no authority.
+        (directory / "ca.pem").write_bytes(UNUSABLE + authority.cert_pem.bytes())
         secure, plain = closer.add(Fake(tls)), closer.add(Fake())
         empty = directory / "none.pem"
         empty.write_text("")
