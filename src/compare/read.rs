@@ -4,6 +4,7 @@ use std::{
     collections::HashSet,
     fs::{self, File, Metadata},
     io::Read,
+    ops::Range,
     path::Path,
 };
 
@@ -25,6 +26,8 @@ pub const MAX_RUNS: usize = 1000;
 const MAX_MEMORY: u64 = 2 << 30;
 /// Deepest nesting: what a message of a server may have (128) and what a report puts around it, with room to spare.
 const MAX_DEPTH: u32 = 160;
+/// How much of a file's text is given back at a time, in bytes.
+const GIVEN_BACK: usize = 16 << 20;
 /// Longest quotation of a file in a message, in characters.
 const QUOTED: usize = 200;
 /// Before the version of a report's schema.
@@ -35,7 +38,7 @@ const FAMILY: &str = "sealmark.report/";
 /// # Errors
 /// Anything but a report of this version in a regular file.
 pub fn read_file(path: &Path) -> Result<Vec<RunResult>, FileError> {
-    bytes(path).and_then(|bytes| read_reports(&bytes)).map_err(|why| FileError { path: path.to_owned(), why })
+    bytes(path).and_then(read_owned).map_err(|why| FileError { path: path.to_owned(), why })
 }
 
 /// Reads several files as one list of runs.
@@ -57,12 +60,40 @@ pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<RunResult>, FileErr
 /// # Errors
 /// Anything but a report of this version, of at most [`MAX_RUNS`] servers with distinct names.
 pub fn read_reports(bytes: &[u8]) -> Result<Vec<RunResult>, ReadError> {
+    let runs = match places(bytes)? {
+        None => vec![run(text(bytes)?, "")?],
+        Some(places) => {
+            let listed = places.iter().enumerate().map(|(at, place)| listed(bytes, place, at));
+            listed.collect::<Result<Vec<_>, _>>()?
+        }
+    };
+    distinct(&runs)?;
+    Ok(runs)
+}
+
+/// The same, giving back the text from its end while its runs are read: a fleet's text and values are not held at once.
+fn read_owned(mut bytes: Vec<u8>) -> Result<Vec<RunResult>, ReadError> {
+    let Some(places) = places(&bytes)? else { return read_reports(&bytes) };
+    let mut runs = Vec::with_capacity(places.len());
+    for (at, place) in places.iter().enumerate().rev() {
+        runs.push(listed(&bytes, place, at)?);
+        bytes.truncate(place.start);
+        if bytes.capacity() - bytes.len() > GIVEN_BACK {
+            bytes.shrink_to_fit();
+        }
+    }
+    runs.reverse();
+    distinct(&runs)?;
+    Ok(runs)
+}
+
+/// Where the runs of a list stand; `None` when the document is one run. Everything that can be told without reading the runs
+/// themselves has been checked.
+fn places(bytes: &[u8]) -> Result<Option<Vec<Range<usize>>>, ReadError> {
     if bytes.len() as u64 > MAX_BYTES {
         return Err(ReadError::TooLarge);
     }
-    let text = std::str::from_utf8(bytes).map_err(|_| ReadError::NotJson("it is not UTF-8 text".to_owned()))?;
-    // Windows tools put a mark in front of UTF-8.
-    let text = text.trim_start_matches('\u{feff}');
+    let text = text(bytes)?;
     match text.trim_start().chars().next() {
         None => return Err(ReadError::NotJson("it is empty".to_owned())),
         Some('{') => {}
@@ -76,18 +107,28 @@ pub fn read_reports(bytes: &[u8]) -> Result<Vec<RunResult>, ReadError> {
         return Err(ReadError::TooDeep(weight.depth));
     }
     let outside: Outside<'_> = parse(text).map_err(|error| broken(&error))?;
-    let runs = match outside.runs {
-        Some(runs) => {
-            // Reports of several servers say their schema once more, others leave it to the runs.
-            if outside.schema.is_some() {
-                outside.check("")?;
-            }
-            listed(runs)?
-        }
-        None => vec![run(text, "")?],
+    let Some(runs) = outside.runs else { return Ok(None) };
+    // Reports of several servers say their schema once more, others leave it to the runs.
+    if outside.schema.is_some() {
+        outside.check("")?;
+    }
+    let not_a_list = |_| ReadError::Shape { place: String::new(), reason: "`runs` is not a list".to_owned() };
+    let runs: Vec<&RawValue> = parse(runs.get()).map_err(not_a_list)?;
+    let place = |raw: &&RawValue| {
+        let start = raw.get().as_ptr() as usize - bytes.as_ptr() as usize;
+        start..start + raw.get().len()
     };
-    distinct(&runs)?;
-    Ok(runs)
+    match runs.len() {
+        0 => Err(ReadError::NoRun),
+        many if many > MAX_RUNS => Err(ReadError::TooManyRuns(many)),
+        _ => Ok(Some(runs.iter().map(place).collect())),
+    }
+}
+
+/// Windows tools put a mark in front of UTF-8.
+fn text(bytes: &[u8]) -> Result<&str, ReadError> {
+    let text = std::str::from_utf8(bytes).map_err(|_| ReadError::NotJson("it is not UTF-8 text".to_owned()))?;
+    Ok(text.trim_start_matches('\u{feff}'))
 }
 
 /// The members that tell what a document is.
@@ -133,14 +174,9 @@ impl Outside<'_> {
     }
 }
 
-fn listed(runs: &RawValue) -> Result<Vec<RunResult>, ReadError> {
-    let shape = |reason: &str| ReadError::Shape { place: String::new(), reason: reason.to_owned() };
-    let runs: Vec<&RawValue> = parse(runs.get()).map_err(|_| shape("`runs` is not a list"))?;
-    match runs.len() {
-        0 => Err(ReadError::NoRun),
-        many if many > MAX_RUNS => Err(ReadError::TooManyRuns(many)),
-        _ => runs.iter().enumerate().map(|(at, raw)| run(raw.get(), &format!("runs[{at}]: "))).collect(),
-    }
+/// The run of a list that stands there.
+fn listed(bytes: &[u8], place: &Range<usize>, at: usize) -> Result<RunResult, ReadError> {
+    run(text(bytes.get(place.clone()).unwrap_or_default())?, &format!("runs[{at}]: "))
 }
 
 /// One run. `place` says which one of a list.
