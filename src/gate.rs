@@ -17,7 +17,7 @@ const NAME: usize = 80;
 const SENTENCE: usize = 600;
 
 /// What the gate decided.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Decision {
     /// The exit code: 0, 1, 3, 4 or `critical_fail`.
     pub code: u8,
@@ -25,12 +25,14 @@ pub struct Decision {
     pub reasons: Vec<String>,
     /// Lines for stderr, in order; the reasons are among them.
     pub lines: Vec<String>,
+    /// Names of the servers that got worse or offer something else, where that counts.
+    pub worse: Vec<String>,
 }
 
 impl Decision {
     /// No server was due: an empty share of them.
     pub fn nothing_due() -> Self {
-        Self { code: 0, reasons: Vec::new(), lines: Vec::new() }
+        Self::default()
     }
 
     /// What renderers are told of the gate.
@@ -41,6 +43,7 @@ impl Decision {
             inconclusive_fails: output.inconclusive_fails,
             exit_code: self.code,
             reasons: self.reasons.clone(),
+            worse: self.worse.clone(),
         }
     }
 }
@@ -70,7 +73,8 @@ pub fn decide(runs: &[RunResult], output: &OutputSettings, comparison: Option<&C
     } else if output.fail_under.is_none() {
         lines.push("the gate is off (--fail-under none); grades do not affect the exit code".to_owned());
     }
-    misses.extend(comparison.into_iter().flat_map(|comparison| worse(comparison, output.fail_on)));
+    let (servers, changes) = comparison.map(|comparison| worse(comparison, output.fail_on)).unwrap_or_default();
+    misses.extend(changes);
     let ended_early = runs.iter().any(|run| matches!(run.status, Status::Failed | Status::Interrupted));
     let nothing = runs.is_empty() || runs.iter().any(|run| run.status == Status::NothingGraded);
     let passed = if critical { output.critical_fail } else { 0 };
@@ -88,7 +92,7 @@ pub fn decide(runs: &[RunResult], output: &OutputSettings, comparison: Option<&C
         lines.extend(misses.iter().cloned());
         if passed == 0 { 1 } else { passed }
     };
-    Decision { code, reasons: misses, lines }
+    Decision { code, reasons: misses, lines, worse: servers }
 }
 
 fn prefix(name: &str, servers: usize) -> String {
@@ -105,10 +109,11 @@ fn words(fail_on: FailOn) -> String {
     words.into_iter().filter_map(|(counts, word)| counts.then_some(word)).collect::<Vec<_>>().join(",")
 }
 
-/// What of a comparison misses the gate, one sentence fragment per server and kind.
-fn worse(comparison: &Comparison, fail_on: FailOn) -> Vec<String> {
-    let mut misses = Vec::new();
+/// What of a comparison misses the gate: the servers, and one sentence fragment per server and kind.
+fn worse(comparison: &Comparison, fail_on: FailOn) -> (Vec<String>, Vec<String>) {
+    let (mut servers, mut misses) = (Vec::new(), Vec::new());
     for server in &comparison.servers {
+        let before = misses.len();
         let prefix = prefix(&server.name, comparison.servers.len());
         if fail_on.regressions && !server.regressions.is_empty() {
             let what = if server.regressions.len() == 1 { "regression" } else { "regressions" };
@@ -121,8 +126,11 @@ fn worse(comparison: &Comparison, fail_on: FailOn) -> Vec<String> {
             let changes = drift.into_iter().map(Drift::line).collect();
             misses.push(format!("{prefix}{}", several(changes, what, "of what the server offers")));
         }
+        if misses.len() > before {
+            servers.push(server.name.clone());
+        }
     }
-    misses
+    (servers, misses)
 }
 
 /// Changes that a fragment names; the comparison's own lines name more.

@@ -46,11 +46,20 @@ pub struct GateFacts {
     pub exit_code: u8,
     /// Why, one sentence fragment each (`pack core graded B, which does not meet --fail-under A`).
     pub reasons: Vec<String>,
+    /// Names of the servers that are worse than before, or offer something else, where that misses the gate.
+    pub worse: Vec<String>,
 }
 
 impl Default for GateFacts {
     fn default() -> Self {
-        Self { fail_under: Some('A'), soft_fail: false, inconclusive_fails: false, exit_code: 0, reasons: Vec::new() }
+        Self {
+            fail_under: Some('A'),
+            soft_fail: false,
+            inconclusive_fails: false,
+            exit_code: 0,
+            reasons: Vec::new(),
+            worse: Vec::new(),
+        }
     }
 }
 

@@ -73,12 +73,16 @@ fn banner(run: &RunResult, gate: &GateFacts) -> (Tone, String) {
             .collect();
         letters.join(" · ")
     };
+    let worse = gate.worse.contains(&run.name);
     let Some(least) = gate.fail_under else {
+        if worse {
+            return (Tone::Bad, format!("WORSE THAN BEFORE: {}{}", letters(), soft(gate)));
+        }
         return (Tone::Plain, format!("GRADED: {} (the gate is off)", letters()));
     };
     let named = |packs: Vec<&str>| excerpt(&packs.join(", "), SENTENCE);
     let below = graded().any(|(_, pack)| pack.grade.is_some_and(|letter| letter > least));
-    let soft = if gate.soft_fail { " (soft-fail: a miss exits with 0)" } else { "" };
+    let soft = soft(gate);
     if below {
         return (Tone::Bad, format!("BELOW THE GATE ({least}): {}{soft}", letters()));
     }
@@ -100,7 +104,14 @@ fn banner(run: &RunResult, gate: &GateFacts) -> (Tone, String) {
             format!("INCONCLUSIVE: {} · pack {} counts as failing{soft}", letters(), named(inconclusive)),
         );
     }
+    if worse {
+        return (Tone::Bad, format!("MEETS {least}, BUT WORSE THAN BEFORE: {}{soft}", letters()));
+    }
     (Tone::Good, format!("MEETS THE GATE ({least}): {}", letters()))
+}
+
+fn soft(gate: &GateFacts) -> &'static str {
+    if gate.soft_fail { " (soft-fail: a miss exits with 0)" } else { "" }
 }
 
 fn cards(page: &mut Page, run: &RunResult) {

@@ -142,6 +142,21 @@ fn a_provisional_letter_is_said_to_miss_an_a_gate() {
 }
 
 #[test]
+fn a_run_that_got_worse_where_that_counts_is_not_said_to_pass() {
+    let run = sample::clean();
+    let banner = |fail_under, worse: &[&str]| {
+        let worse = worse.iter().map(|name| (*name).to_owned()).collect();
+        let gate = GateFacts { fail_under, worse, ..GateFacts::default() };
+        let options = RenderOptions { gate, ..RenderOptions::default() };
+        let out = rendered(Format::Summary, std::slice::from_ref(&run), &options);
+        out.lines().nth(1).expect("a banner").to_owned()
+    };
+    assert!(banner(Some('A'), &[&run.name]).contains("MEETS A, BUT WORSE THAN BEFORE: core A"));
+    assert!(banner(None, &[&run.name]).contains("WORSE THAN BEFORE: core A"));
+    assert!(banner(Some('A'), &["another"]).contains("MEETS THE GATE (A): core A"));
+}
+
+#[test]
 fn an_inconclusive_pack_that_counts_as_failing_is_named() {
     let mut run = sample::graded();
     run.packs.0.remove(1);

@@ -186,7 +186,7 @@ async fn publish_with(
     tokens: Tokens<'_>,
     body: &str,
 ) -> Published {
-    let decision = Decision { code: 0, reasons: Vec::new(), lines: Vec::new() };
+    let decision = Decision::default();
     let gate = GateFacts::default();
     let publication =
         Publication { context, runs: &[], comparison, no_baseline: None, decision: &decision, gate: &gate, options };

@@ -26,7 +26,7 @@ fn options() -> Options {
 
 fn decision(code: u8, reasons: &[&str]) -> Decision {
     let reasons: Vec<String> = reasons.iter().map(|reason| (*reason).to_owned()).collect();
-    Decision { code, lines: reasons.clone(), reasons }
+    Decision { code, lines: reasons.clone(), reasons, ..Decision::default() }
 }
 
 fn github(dir: &Path) -> Context {

@@ -69,7 +69,7 @@ fn owned(runs: Vec<RunResult>, code: u8, reasons: &[&str]) -> Owned {
         runs,
         comparison: None,
         no_baseline: None,
-        decision: Decision { code, reasons: reasons.clone(), lines: reasons.clone() },
+        decision: Decision { code, reasons: reasons.clone(), lines: reasons.clone(), ..Decision::default() },
         gate: GateFacts { exit_code: code, reasons, ..GateFacts::default() },
         options: Options {
             comment: When::Auto,

@@ -120,7 +120,7 @@ impl World {
             options,
             runs: vec![report()],
             comparison: None,
-            decision: Decision { code: 0, reasons: Vec::new(), lines: Vec::new() },
+            decision: Decision::default(),
             token: TOKEN.to_owned(),
             limits: Limits { poll: Duration::from_millis(20), ..Limits::default() },
             body: "## Sealmark\n\nfirst".to_owned(),
