@@ -1,18 +1,15 @@
 //! `baseline fetch`: the report that the default branch left behind.
 
-use super::{Exit, compared, console, detect, publication};
+use super::{Exit, compared, console, detect, platform};
 use crate::{ci::Notice, cli::BaselineFetchArgs, report::RunResult};
 
 /// Runs the command. That there is no baseline yet is no error: nothing is written then, and the log says why.
 pub fn fetch(args: &BaselineFetchArgs) -> Exit {
-    let artifact = match publication::artifact_name(args.artifact_name.as_deref()) {
-        Ok(artifact) => artifact,
-        Err(exit) => return exit,
-    };
+    let artifact = platform::artifact(args.artifact_name.as_ref());
     let context = detect::context();
-    let fetched = match publication::runtime() {
+    let fetched = match platform::runtime() {
         Ok(runtime) => {
-            let fetched = runtime.block_on(publication::baseline(&context, &artifact, args.baseline_job.as_deref()));
+            let fetched = runtime.block_on(platform::baseline(&context, &artifact, args.baseline_job.as_deref()));
             runtime.shutdown_background();
             fetched
         }

@@ -115,8 +115,7 @@ struct Merged {
 }
 
 impl Merged {
-    fn add(&mut self, run: &RunResult) -> Result<(), Refused> {
-        let line = report::json_line(run)?;
+    fn add(&mut self, name: &str, line: String) -> Result<(), Refused> {
         self.bytes = self.bytes.saturating_add(line.len() as u64);
         if self.bytes > MAX_BYTES {
             return Err(Refused::TooLarge);
@@ -124,7 +123,7 @@ impl Merged {
         if self.lines.len() >= MAX_RUNS {
             return Err(Refused::TooMany);
         }
-        self.lines.insert(run.name.clone(), line);
+        self.lines.insert(name.to_owned(), line);
         Ok(())
     }
 
@@ -132,7 +131,7 @@ impl Merged {
     fn complete(&mut self, settings: &Settings) -> Result<(), Refused> {
         for (at, server) in settings.servers.iter().enumerate() {
             if !self.lines.contains_key(&server.name) {
-                self.add(&grading::never_started(settings, at, LOST))?;
+                self.add(&server.name, report::json_line(&grading::never_started(settings, at, LOST))?)?;
                 self.said.push(format!("warning: no report holds the server {}: it counts as failed", server.name));
             }
         }
@@ -150,27 +149,28 @@ const LOST: &str = "no report of it was found: the job that was to grade it did 
 /// Reads all of them, one at a time.
 fn read(paths: &[PathBuf]) -> Result<Merged, Refused> {
     let mut merged = Merged::default();
+    let keep = |run: RunResult, text: &str| (report::json_line_from(&run, text), run.name, run.sealmark);
     let mut from: BTreeMap<String, &Path> = BTreeMap::new();
     let mut first: Option<(&Path, Build)> = None;
     for path in paths {
-        let runs = match compare::read_file(path) {
+        let runs = match compare::read_file_as(path, &keep) {
             // An empty share: there were more jobs than servers.
             Err(FileError { why: ReadError::NoRun, .. }) => Vec::new(),
             read => read?,
         };
         merged.reports += 1;
-        for run in runs {
-            let (earlier, build) = first.get_or_insert_with(|| (path, run.sealmark.clone()));
-            if build.methodology != run.sealmark.methodology {
+        for (line, name, build) in runs {
+            let (earlier, expected) = first.get_or_insert_with(|| (path, build.clone()));
+            if expected.methodology != build.methodology {
                 let named = |path: &Path, build: &Build| (path.to_owned(), excerpt(&build.methodology, 40));
-                let (first, second) = (named(earlier, build), named(path, &run.sealmark));
+                let (first, second) = (named(earlier, expected), named(path, &build));
                 return Err(Refused::Methodologies { first, second });
             }
-            if let Some(first) = from.insert(run.name.clone(), path) {
+            if let Some(first) = from.insert(name.clone(), path) {
                 let (first, second) = (first.to_owned(), path.clone());
-                return Err(Refused::Twice { name: excerpt(&run.name, 80), first, second });
+                return Err(Refused::Twice { name: excerpt(&name, 80), first, second });
             }
-            merged.add(&run)?;
+            merged.add(&name, line?)?;
         }
     }
     if merged.lines.is_empty() { Err(Refused::Empty) } else { Ok(merged) }

@@ -1,11 +1,6 @@
 //! `publish`: reports on disk → comment, badges, code scanning. The reports are untrusted; nothing is graded.
 
-use super::{
-    Exit,
-    compared::Compared,
-    config_cmd, console,
-    publication::{self, Job},
-};
+use super::{Exit, compared::Compared, config_cmd, console, job::Job, platform};
 use crate::{
     ci::{BaselineFrom, Written},
     cli::{PublishCommandArgs, SourceArgs},
@@ -23,7 +18,7 @@ pub fn publish(args: &PublishCommandArgs) -> Exit {
 }
 
 fn prepared(args: &PublishCommandArgs) -> Result<Exit, Exit> {
-    let job = Job::of(&args.publish, args.baseline.as_deref())?;
+    let job = Job::of(&args.publish, args.baseline.as_deref());
     let mut output = gate_settings(args)?;
     if let BaselineFrom::File(path) = &job.baseline {
         output.baseline = Some(path.clone());
@@ -31,10 +26,10 @@ fn prepared(args: &PublishCommandArgs) -> Result<Exit, Exit> {
     let compared = Compared::read(&output, job.fetches())?;
     let read = compare::read_files(&args.report);
     let mut runs = read.map_err(|error| console::mistake(&error, Some(&error.hint())))?;
-    let runtime = publication::runtime()?;
+    let runtime = platform::runtime()?;
     let exit = runtime.block_on(async {
         if args.artifact {
-            match publication::triggering_report(&job).await {
+            match platform::triggering_report(&job).await {
                 Ok(found) => runs = found,
                 Err(notice) => return job.conclude(&[notice], Exit::Ok),
             }
@@ -48,6 +43,7 @@ fn prepared(args: &PublishCommandArgs) -> Result<Exit, Exit> {
         let written = Written {
             report: args.report.first().map(std::path::PathBuf::as_path),
             comment_url: published.comment_url.as_deref(),
+            exit_code: job.exit(&published.notices, Exit::Ok).code(),
             ..Written::default()
         };
         published.notices.extend(job.local_files(&publication, &written));

@@ -10,7 +10,8 @@ use super::{
     conclude::{self, Concluded},
     config_cmd, console,
     grading::{WRITING, all, warn},
-    publication::{Fetched, Job},
+    job::Job,
+    platform::Fetched,
     signals::{self, Signals},
 };
 use crate::{

@@ -35,6 +35,8 @@ pub struct Written<'a> {
     pub comment_url: Option<&'a str>,
     /// Where the dotenv report goes (GitLab).
     pub dotenv: Option<&'a Path>,
+    /// What the process ends with.
+    pub exit_code: u8,
 }
 
 /// The outputs, always all of them and in this order. What is not known is empty: `regressions` and `drift` without a
@@ -58,7 +60,7 @@ pub fn outputs(publication: &Publication<'_>, written: &Written<'_>) -> Vec<Outp
         ("drift", number(drift)),
         ("report", path(written.report)),
         ("sarif", path(written.sarif)),
-        ("exit-code", publication.decision.code.to_string()),
+        ("exit-code", written.exit_code.to_string()),
         ("comment-url", written.comment_url.unwrap_or_default().to_owned()),
         ("badge-eligible", eligible.to_string()),
     ]

@@ -84,6 +84,19 @@ pub struct Publication<'a> {
     pub options: &'a Options,
 }
 
+impl Publication<'_> {
+    /// Whether there is something to say: a change against the baseline, or without one a missed gate.
+    pub fn has_news(&self) -> bool {
+        match self.comparison {
+            Some(comparison) => {
+                let better = comparison.servers.iter().any(|server| !server.improvements.is_empty());
+                better || comparison.regressed() || comparison.drifted()
+            }
+            None => self.decision.code != 0,
+        }
+    }
+}
+
 /// What was published.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Published {

@@ -6,7 +6,7 @@ use clap::{Args, Subcommand};
 
 use super::{
     settings::{GateArgs, RunArgs, SourceArgs, TargetArgs},
-    values::{CiWord, CommentWhen, SarifWhere},
+    values::{ArtifactName, BadgeTarget, CiWord, CommentKey, CommentWhen, SarifWhere},
 };
 
 /// `diff`.
@@ -116,32 +116,16 @@ pub struct PublishArgs {
     /// Commit badges after a push to the default branch: to the branch of this name, made when it is missing, or with
     /// `./` in front to this directory of the default branch; `off` for neither [default: off]
     #[arg(long, value_name = "BRANCH|./DIR|off")]
-    pub badge: Option<String>,
+    pub badge: Option<BadgeTarget>,
     /// The artifact that holds the report, this run's and the baseline's [default: sealmark-report]
     #[arg(long, value_name = "NAME")]
-    pub artifact_name: Option<String>,
+    pub artifact_name: Option<ArtifactName>,
     /// The job whose artifacts hold the baseline (GitLab) [default: the current job's name]
     #[arg(long, value_name = "NAME")]
     pub baseline_job: Option<String>,
     /// Fail (exit 4) when something that was asked for could not be published
     #[arg(long)]
     pub require_publish: bool,
-}
-
-/// The key of a comment: it stands in a hidden marker, so it is one plain word.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct CommentKey(pub String);
-
-impl std::str::FromStr for CommentKey {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Self, String> {
-        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
-        if text.is_empty() || text.len() > 64 || !text.chars().all(plain) || text.contains("--") {
-            return Err("expected at most 64 letters, digits, dots, underscores or single dashes".to_owned());
-        }
-        Ok(Self(text.to_owned()))
-    }
 }
 
 /// `publish`.
@@ -196,7 +180,7 @@ pub struct BaselineFetchArgs {
     pub out: PathBuf,
     /// The artifact that holds it [default: sealmark-report]
     #[arg(long, value_name = "NAME")]
-    pub artifact_name: Option<String>,
+    pub artifact_name: Option<ArtifactName>,
     /// The job whose artifacts hold it (GitLab) [default: the current job's name]
     #[arg(long, value_name = "NAME")]
     pub baseline_job: Option<String>,

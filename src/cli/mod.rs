@@ -17,8 +17,8 @@ pub use settings::{
     CheckArgs, CompareArgs, GateArgs, LimitArgs, ReportArgs, RunArgs, SandboxArgs, SettingArgs, SourceArgs, TargetArgs,
 };
 pub use values::{
-    CiWord, ColorWhen, CommandLine, CommentWhen, FailOnWord, FormatWord, Gate, HeaderLine, SarifWhere, Shard,
-    VerbosityWord,
+    ArtifactName, BadgeTarget, CiWord, ColorWhen, CommandLine, CommentKey, CommentWhen, FailOnWord, FormatWord, Gate,
+    HeaderLine, SarifWhere, Shard, VerbosityWord,
 };
 
 /// Everything the user typed.

@@ -121,6 +121,81 @@ impl FromStr for Shard {
     }
 }
 
+/// The key of a comment: it stands in a hidden marker, so it is one plain word.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CommentKey(pub String);
+
+impl FromStr for CommentKey {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+        if text.is_empty() || text.len() > 64 || !text.chars().all(plain) || text.contains("--") {
+            return Err("expected at most 64 letters, digits, dots, underscores or single dashes".to_owned());
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
+/// Where badges are committed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BadgeTarget {
+    /// Nowhere.
+    Off,
+    /// To this branch.
+    Branch(String),
+    /// To this directory of the default branch, without `./`.
+    Directory(String),
+}
+
+impl FromStr for BadgeTarget {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "off" {
+            return Ok(Self::Off);
+        }
+        if text.starts_with("./") {
+            let below = text.trim_start_matches("./").trim_end_matches('/');
+            let plain = |part: &str| !matches!(part, "" | "." | "..") && !part.eq_ignore_ascii_case(".git");
+            let odd = below.contains('\\') || below.chars().any(char::is_control);
+            return match below.split('/').all(plain) && !odd {
+                true => Ok(Self::Directory(below.to_owned())),
+                false => Err("expected a directory below the repository's root, such as ./badges".to_owned()),
+            };
+        }
+        // git check-ref-format, as far as a name can break a URL or a ref.
+        let bad = text.is_empty()
+            || text.starts_with(['-', '/', '.'])
+            || text.ends_with(['/', '.'])
+            || text.ends_with(".lock")
+            || text.contains("..")
+            || text.contains("//")
+            || text.contains("@{")
+            || text.chars().any(|c| c.is_control() || " ~^:?*[\\".contains(c));
+        match bad {
+            true => Err("expected a branch such as badges, a directory such as ./badges, or off".to_owned()),
+            false => Ok(Self::Branch(text.to_owned())),
+        }
+    }
+}
+
+/// The name of an artifact, as GitHub takes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ArtifactName(pub String);
+
+impl FromStr for ArtifactName {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bad = |c: char| c.is_control() || "\":<>|*?\\/".contains(c);
+        if text.is_empty() || text.len() > 255 || text.chars().any(bad) {
+            return Err("expected at most 255 characters and none of \" : < > | * ? \\ /".to_owned());
+        }
+        Ok(Self(text.to_owned()))
+    }
+}
+
 /// The word a value enum is written with.
 pub(super) fn word(value: &impl ValueEnum) -> String {
     value.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
@@ -250,6 +325,31 @@ mod tests {
         assert_eq!((header.name.as_str(), header.value.as_str()), ("X-Api-Key", "${KEY}"));
         for text in ["no colon", ": value", "a b: c", "X: a\r\nY: b"] {
             assert!(text.parse::<HeaderLine>().is_err(), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_badge_goes_to_a_branch_or_to_a_directory() {
+        assert_eq!("off".parse(), Ok(BadgeTarget::Off));
+        assert_eq!("badges".parse(), Ok(BadgeTarget::Branch("badges".to_owned())));
+        assert_eq!("ci/badges".parse(), Ok(BadgeTarget::Branch("ci/badges".to_owned())));
+        assert_eq!("./docs/badges/".parse(), Ok(BadgeTarget::Directory("docs/badges".to_owned())));
+        for wrong in ["", "../x", "./../x", "./", "./.git/x", "a..b", "-x", "a b", "x.lock", "a\nb"] {
+            assert!(wrong.parse::<BadgeTarget>().is_err(), "{wrong:?}");
+        }
+    }
+
+    #[test]
+    fn an_artifact_has_a_name_that_the_platform_takes() {
+        assert_eq!("report linux".parse(), Ok(ArtifactName("report linux".to_owned())));
+        assert!("a/b".parse::<ArtifactName>().is_err());
+    }
+
+    #[test]
+    fn the_key_of_a_comment_cannot_close_it() {
+        assert_eq!("linux-x64".parse(), Ok(CommentKey("linux-x64".to_owned())));
+        for wrong in ["", "a--b", "a b", "-->", "é"] {
+            assert!(wrong.parse::<CommentKey>().is_err(), "{wrong:?}");
         }
     }
 }

@@ -6,6 +6,8 @@ use std::{
     io::Read,
     ops::Range,
     path::Path,
+    sync::atomic::{AtomicUsize, Ordering},
+    thread,
 };
 
 use serde::{Deserialize, de::DeserializeOwned};
@@ -13,7 +15,7 @@ use serde_json::value::RawValue;
 
 use super::read_error::{FileError, ReadError};
 use crate::{
-    model::weight::weigh,
+    model::weight::{Weight, weigh},
     report::result::{PackResult, PackStatus, RunResult, SCHEMA, Status},
     text::excerpt,
 };
@@ -26,7 +28,9 @@ pub const MAX_RUNS: usize = 1000;
 const MAX_MEMORY: u64 = 2 << 30;
 /// Deepest nesting: what a message of a server may have (128) and what a report puts around it, with room to spare.
 const MAX_DEPTH: u32 = 160;
-/// How much of a file's text is given back at a time, in bytes.
+/// Most threads that read one file.
+const MAX_WORKERS: usize = 4;
+/// How much of a file's text is read and given back at a time, in bytes.
 const GIVEN_BACK: usize = 16 << 20;
 /// Longest quotation of a file in a message, in characters.
 const QUOTED: usize = 200;
@@ -38,8 +42,19 @@ const FAMILY: &str = "sealmark.report/";
 /// # Errors
 /// Anything but a report of this version in a regular file.
 pub fn read_file(path: &Path) -> Result<Vec<RunResult>, FileError> {
-    bytes(path).and_then(read_owned).map_err(|why| FileError { path: path.to_owned(), why })
+    read_file_as(path, &|run, _| run)
 }
+
+/// The same, keeping of each run what `keep` makes of it and of its text.
+///
+/// # Errors
+/// As [`read_file`].
+pub fn read_file_as<T: Send>(path: &Path, keep: &Keep<'_, T>) -> Result<Vec<T>, FileError> {
+    bytes(path).and_then(|bytes| read_owned(bytes, keep)).map_err(|why| FileError { path: path.to_owned(), why })
+}
+
+/// What is kept of a run; called on several threads.
+pub type Keep<'k, T> = dyn Fn(RunResult, &str) -> T + Sync + 'k;
 
 /// Reads several files as one list of runs.
 ///
@@ -50,7 +65,7 @@ pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<RunResult>, FileErr
     for path in paths {
         let path = path.as_ref();
         all.extend(read_file(path)?);
-        distinct(&all).map_err(|why| FileError { path: path.to_owned(), why })?;
+        distinct(all.iter().map(|run| run.name.as_str())).map_err(|why| FileError { path: path.to_owned(), why })?;
     }
     Ok(all)
 }
@@ -60,31 +75,65 @@ pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<RunResult>, FileErr
 /// # Errors
 /// Anything but a report of this version, of at most [`MAX_RUNS`] servers with distinct names.
 pub fn read_reports(bytes: &[u8]) -> Result<Vec<RunResult>, ReadError> {
-    let runs = match places(bytes)? {
-        None => vec![run(text(bytes)?, "")?],
-        Some(places) => {
-            let listed = places.iter().enumerate().map(|(at, place)| listed(bytes, place, at));
-            listed.collect::<Result<Vec<_>, _>>()?
-        }
-    };
-    distinct(&runs)?;
-    Ok(runs)
+    read_owned(bytes.to_vec(), &|run, _| run)
 }
 
-/// The same, giving back the text from its end while its runs are read: a fleet's text and values are not held at once.
-fn read_owned(mut bytes: Vec<u8>) -> Result<Vec<RunResult>, ReadError> {
-    let Some(places) = places(&bytes)? else { return read_reports(&bytes) };
-    let mut runs = Vec::with_capacity(places.len());
-    for (at, place) in places.iter().enumerate().rev() {
-        runs.push(listed(&bytes, place, at)?);
-        bytes.truncate(place.start);
-        if bytes.capacity() - bytes.len() > GIVEN_BACK {
-            bytes.shrink_to_fit();
+/// Reads the runs side by side, giving back their text from its end: a fleet's text and values are not held at once.
+fn read_owned<T: Send>(mut bytes: Vec<u8>, keep: &Keep<'_, T>) -> Result<Vec<T>, ReadError> {
+    let Some(mut places) = places(&bytes)? else {
+        let text = text(&bytes)?;
+        bounded(&weigh(text.as_bytes()))?;
+        return Ok(vec![keep(run(text, "")?, text)]);
+    };
+    let (mut memory, mut runs) = (0, Vec::with_capacity(places.len()));
+    while let Some(last) = places.last() {
+        let from = places.partition_point(|place| place.start + GIVEN_BACK < last.end).min(places.len() - 1);
+        let read = side_by_side(&places[from..], |at, place| listed(&bytes, place, from + at, keep));
+        for listed in read.into_iter().rev() {
+            let (weight, name, kept) = listed?;
+            memory += weight.bytes;
+            bounded(&Weight { bytes: memory, ..weight })?;
+            runs.push((name, kept));
         }
+        bytes.truncate(places[from].start);
+        bytes.shrink_to_fit();
+        places.truncate(from);
     }
-    runs.reverse();
-    distinct(&runs)?;
-    Ok(runs)
+    distinct(runs.iter().rev().map(|(name, _)| name.as_str()))?;
+    Ok(runs.into_iter().rev().map(|(_, kept)| kept).collect())
+}
+
+/// Does the work on each item, on as many threads as there are processors; the results stand in the order of the items.
+fn side_by_side<I: Sync, T: Send>(items: &[I], work: impl Fn(usize, &I) -> T + Sync) -> Vec<T> {
+    let workers = thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS).min(items.len());
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut done = Vec::new();
+        loop {
+            let at = next.fetch_add(1, Ordering::Relaxed);
+            let Some(item) = items.get(at) else { return done };
+            done.push((at, work(at, item)));
+        }
+    };
+    let mut done = thread::scope(|scope| {
+        let others: Vec<_> = (1..workers).map(|_| scope.spawn(take)).collect();
+        let mut done = take();
+        for other in others {
+            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        done
+    });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// A text that is too heavy to be parsed is not.
+fn bounded(weight: &Weight) -> Result<(), ReadError> {
+    match weight {
+        _ if weight.bytes > MAX_MEMORY => Err(ReadError::TooHeavy),
+        _ if weight.depth > MAX_DEPTH => Err(ReadError::TooDeep(weight.depth)),
+        _ => Ok(()),
+    }
 }
 
 /// Where the runs of a list stand; `None` when the document is one run. Everything that can be told without reading the runs
@@ -98,13 +147,6 @@ fn places(bytes: &[u8]) -> Result<Option<Vec<Range<usize>>>, ReadError> {
         None => return Err(ReadError::NotJson("it is empty".to_owned())),
         Some('{') => {}
         Some(other) => return Err(ReadError::NotJson(format!("it begins with {other:?} and not with `{{`"))),
-    }
-    let weight = weigh(text.as_bytes());
-    if weight.bytes > MAX_MEMORY {
-        return Err(ReadError::TooHeavy);
-    }
-    if weight.depth > MAX_DEPTH {
-        return Err(ReadError::TooDeep(weight.depth));
     }
     // One pass for a list; what is none, or is broken, is looked at again for what is wrong with it.
     let (outside, runs) = match parse::<Listed<'_>>(text) {
@@ -192,9 +234,18 @@ impl Outside<'_> {
     }
 }
 
-/// The run of a list that stands there.
-fn listed(bytes: &[u8], place: &Range<usize>, at: usize) -> Result<RunResult, ReadError> {
-    run(text(bytes.get(place.clone()).unwrap_or_default())?, &format!("runs[{at}]: "))
+/// What the run of a list that stands there weighs, its name and what is kept of it.
+fn listed<T>(
+    bytes: &[u8],
+    place: &Range<usize>,
+    at: usize,
+    keep: &Keep<'_, T>,
+) -> Result<(Weight, String, T), ReadError> {
+    let text = text(bytes.get(place.clone()).unwrap_or_default())?;
+    let weight = weigh(text.as_bytes());
+    bounded(&weight)?;
+    let run = run(text, &format!("runs[{at}]: "))?;
+    Ok((weight, run.name.clone(), keep(run, text)))
 }
 
 /// One run. `place` says which one of a list.
@@ -242,15 +293,15 @@ fn pack_is_sound(pack: &PackResult) -> Result<(), String> {
     Ok(())
 }
 
-fn distinct(runs: &[RunResult]) -> Result<(), ReadError> {
-    if runs.len() > MAX_RUNS {
-        return Err(ReadError::TooManyRuns(runs.len()));
+fn distinct<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> Result<(), ReadError> {
+    if names.len() > MAX_RUNS {
+        return Err(ReadError::TooManyRuns(names.len()));
     }
-    let mut names = HashSet::new();
-    match runs.iter().find(|run| !names.insert(run.name.as_str())) {
-        Some(run) => Err(ReadError::Twice(excerpt(&run.name, QUOTED))),
-        None => Ok(()),
-    }
+    let mut seen = HashSet::new();
+    names
+        .into_iter()
+        .find(|name| !seen.insert(*name))
+        .map_or(Ok(()), |twice| Err(ReadError::Twice(excerpt(twice, QUOTED))))
 }
 
 /// Parses without the parser's own bound on nesting, which a report of a deep schema can exceed; ours was kept before.

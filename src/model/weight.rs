@@ -23,23 +23,7 @@ pub fn weigh(text: &[u8]) -> Weight {
     let mut rest = text.iter();
     while let Some(byte) = rest.next() {
         match byte {
-            b'"' => {
-                let mut tail = rest.as_slice();
-                loop {
-                    match memchr::memchr2(b'"', b'\\', tail) {
-                        Some(at) if tail[at] == b'\\' => tail = tail.get(at + 2..).unwrap_or_default(),
-                        Some(at) => {
-                            tail = &tail[at + 1..];
-                            break;
-                        }
-                        None => {
-                            tail = &[];
-                            break;
-                        }
-                    }
-                }
-                rest = tail.iter();
-            }
+            b'"' => rest = rest.as_slice()[string_end(rest.as_slice())..].iter(),
             b'{' | b'[' => {
                 *(if *byte == b'{' { &mut objects } else { &mut arrays }) += 1;
                 depth = depth.saturating_add(1);
@@ -55,6 +39,18 @@ pub fn weigh(text: &[u8]) -> Weight {
         bytes: objects * OBJECT + arrays * ARRAY + items * ITEM + text.len() as u64,
         depth: deepest,
     }
+}
+
+/// Where a string ends whose opening quote stood before `tail`: behind its closing quote, or at the end where it has none.
+pub fn string_end(tail: &[u8]) -> usize {
+    let mut at = 0;
+    while let Some(found) = tail.get(at..).and_then(|rest| memchr::memchr2(b'"', b'\\', rest)) {
+        match tail[at + found] {
+            b'"' => return at + found + 1,
+            _ => at += found + 2,
+        }
+    }
+    tail.len()
 }
 
 #[cfg(test)]

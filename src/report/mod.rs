@@ -28,7 +28,7 @@ pub mod wording;
 use crate::{config::settings::Format, text::terminal};
 
 pub use grade_line::grade_line;
-pub use json::{bytes as json_bytes, line as json_line, several as json_of_lines};
+pub use json::{bytes as json_bytes, line as json_line, line_from as json_line_from, several as json_of_lines};
 pub use options::{GateFacts, RenderOptions, ReportError};
 pub use places::{Place, Places};
 pub use result::RunResult;

@@ -4,7 +4,7 @@ use serde::Deserialize;
 use serde_json::json;
 
 use super::{
-    super::page::marker,
+    super::page::{marker, says_the_same},
     client::{Client, Reply},
     error::{ApiError, Kind},
 };
@@ -15,6 +15,18 @@ const PAGE: usize = 100;
 const PAGES: usize = 25;
 /// The author of what is written with a job's own token.
 const JOB_TOKEN: &str = "github-actions[bot]";
+
+/// The comment that is wanted.
+pub(super) struct Wanted<'a> {
+    /// Tells several comments of one pull request apart.
+    pub key: &'a str,
+    /// Its text.
+    pub body: &'a str,
+    /// The page of this run, which the text links to.
+    pub run_url: Option<&'a str>,
+    /// Create nothing.
+    pub only_if_present: bool,
+}
 
 /// What became of the comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -56,27 +68,21 @@ struct Own {
 /// Writes the comment: changes ours if there is one (two calls; one when it says the same already), else creates it.
 ///
 /// A creation is checked for a race with another run: the oldest of our comments stays, with this text, and the others go.
-/// With `only_if_present` nothing is created.
-pub(super) async fn upsert(
-    client: &Client,
-    number: u64,
-    key: &str,
-    body: &str,
-    only_if_present: bool,
-) -> Result<Outcome, ApiError> {
-    let marker = marker(key);
-    let body = if body.starts_with(&marker) { body.to_owned() } else { format!("{marker}\n{body}") };
+pub(super) async fn upsert(client: &Client, number: u64, wanted: &Wanted<'_>) -> Result<Outcome, ApiError> {
+    let marker = marker(wanted.key);
+    let body =
+        if wanted.body.starts_with(&marker) { wanted.body.to_owned() } else { format!("{marker}\n{}", wanted.body) };
     let number = number.to_string();
     let mut search = Search { client, number: &number, marker: &marker, login: None };
     let (found, page) = search.pages(1).await?;
     if let Some(own) = keep_oldest(client, found).await? {
-        match rewrite(client, &own, &body).await {
+        match rewrite(client, &own, &body, wanted.run_url).await {
             // Somebody removed it meanwhile.
             Err(error) if error.kind == Kind::NotFound => {}
             settled => return settled,
         }
     }
-    if only_if_present {
+    if wanted.only_if_present {
         return Ok(Outcome::NotNeeded);
     }
     let reply = client.post(client.repository(&["issues", &number, "comments"]), &json!({ "body": body })).await?;
@@ -88,13 +94,13 @@ pub(super) async fn upsert(
     let login = found.first().map(|own| own.login.clone()).unwrap_or_default();
     found.push(Own { id, body: body.clone(), url: created.html_url.clone(), login });
     match keep_oldest(client, found).await? {
-        Some(oldest) if oldest.id != id => rewrite(client, &oldest, &body).await,
+        Some(oldest) if oldest.id != id => rewrite(client, &oldest, &body, wanted.run_url).await,
         _ => Ok(Outcome::Created(created.html_url)),
     }
 }
 
-async fn rewrite(client: &Client, own: &Own, body: &str) -> Result<Outcome, ApiError> {
-    if same(&own.body, body) {
+async fn rewrite(client: &Client, own: &Own, body: &str, run_url: Option<&str>) -> Result<Outcome, ApiError> {
+    if says_the_same(&own.body, body, run_url) {
         return Ok(Outcome::Unchanged(own.url.clone()));
     }
     let at = client.repository(&["issues", "comments", &own.id.to_string()]);
@@ -115,11 +121,6 @@ async fn keep_oldest(client: &Client, mut found: Vec<Own>) -> Result<Option<Own>
         }
     }
     Ok(Some(oldest))
-}
-
-/// Whether two texts are the same to a reader: GitHub may change line ends and cut blanks at the end.
-fn same(one: &str, other: &str) -> bool {
-    one.replace("\r\n", "\n").trim_end() == other.replace("\r\n", "\n").trim_end()
 }
 
 struct Search<'a> {
@@ -182,15 +183,4 @@ impl Search<'_> {
 fn has_next(reply: &Reply) -> bool {
     let links = reply.headers.get("link").and_then(|value| value.to_str().ok()).unwrap_or_default();
     links.contains("rel=\"next\"")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn line_ends_and_trailing_blanks_are_no_change() {
-        assert!(same("a\r\nb\n", "a\nb"));
-        assert!(!same("a\nb", "a\nc"));
-    }
 }

@@ -123,8 +123,15 @@ async fn publish_comment(
         }
         Err(error) => return Some(failed(error.clone())),
     };
-    let only_if_present = options.comment == When::OnChange && !changed(publication);
-    let outcome = comment::upsert(client, number, &options.comment_key, body, only_if_present).await;
+    let outcome = {
+        let wanted = comment::Wanted {
+            key: &options.comment_key,
+            body,
+            run_url: context.run_url.as_deref(),
+            only_if_present: options.comment == When::OnChange && !publication.has_news(),
+        };
+        comment::upsert(client, number, &wanted).await
+    };
     let (what, url) = match outcome {
         Ok(comment::Outcome::Created(url)) => ("comment written", url),
         Ok(comment::Outcome::Updated(url)) => ("comment updated", url),
@@ -136,17 +143,6 @@ async fn publish_comment(
         Err(error) => return Some(failed(error)),
     };
     Some((Notice::Done { what: what.to_owned(), url: url.clone() }, url))
-}
-
-/// Whether there is something to say: a change against the baseline, or without one a missed gate.
-fn changed(publication: &Publication<'_>) -> bool {
-    match publication.comparison {
-        Some(comparison) => {
-            let better = comparison.servers.iter().any(|server| !server.improvements.is_empty());
-            better || comparison.regressed() || comparison.drifted()
-        }
-        None => publication.decision.code != 0,
-    }
 }
 
 async fn publish_badges(client: &Client, publication: &Publication<'_>) -> Option<Notice> {

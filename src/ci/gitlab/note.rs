@@ -72,7 +72,7 @@ async fn comment(publication: &Publication<'_>, tokens: Tokens<'_>, body: &str) 
         Ok(desk) => desk,
         Err(fault) => return Some(fault.notice(WHAT, |_| String::new())),
     };
-    match desk.put(&body, options.comment == When::OnChange && !is_worse(publication)).await {
+    match desk.put(&body, options.comment == When::OnChange && !publication.has_news()).await {
         Ok(None) => None,
         Ok(Some((what, note))) => {
             Some(Notice::Done { what: what.to_owned(), url: desk.address(context, request, note) })
@@ -96,11 +96,6 @@ fn refused(code: u16, context: &Context, project: &str) -> String {
             "the token in {variable} sees no such merge request: its user must be a member of project {project}"
         ),
     }
-}
-
-/// Something got worse, or the server offers something else.
-fn is_worse(publication: &Publication<'_>) -> bool {
-    publication.comparison.is_some_and(|comparison| comparison.regressed() || comparison.drifted())
 }
 
 /// The body with its marker, without quick actions (`/merge` on a line of its own is a command in the author's name), and not
@@ -161,17 +156,26 @@ struct Desk<'a> {
     iid: String,
     credential: Credential<'a>,
     marker: &'a str,
+    /// The page of this job, which the note links to.
+    run_url: Option<&'a str>,
 }
 
 impl<'a> Desk<'a> {
-    fn open(context: &Context, request: &PullRequest, token: &'a str, marker: &'a str) -> Result<Self, Fault> {
+    fn open(context: &'a Context, request: &PullRequest, token: &'a str, marker: &'a str) -> Result<Self, Fault> {
         // A merge request of a fork belongs to the project that it is to be merged into.
         let project = request.project.as_ref().or(context.repository.as_ref());
         let missing = |what: &str| Fault::Unexpected(format!("the environment does not say which {what} it is"));
         let id = project.ok_or_else(|| missing("project"))?;
         let iid = request.number.ok_or_else(|| missing("merge request"))?.to_string();
         let project = Project::open(context, id)?;
-        Ok(Self { project, shown: id.clone(), iid, credential: Credential::Personal(token), marker })
+        Ok(Self {
+            project,
+            shown: id.clone(),
+            iid,
+            credential: Credential::Personal(token),
+            marker,
+            run_url: context.run_url.as_deref(),
+        })
     }
 
     fn notes(&self) -> [&str; 3] {
@@ -183,7 +187,7 @@ impl<'a> Desk<'a> {
         // Anybody can write the marker, so whose note it is counts.
         let own = self.own(None).await?;
         if let Some(note) = own.iter().min_by_key(|note| note.id) {
-            let unchanged = same(&note.body, body);
+            let unchanged = page::says_the_same(&note.body, body, self.run_url);
             if !unchanged {
                 self.update(note.id, body).await?;
             }
@@ -282,9 +286,4 @@ impl<'a> Desk<'a> {
         let (project, _) = context.run_url.as_deref().filter(|_| own)?.split_once("/-/")?;
         Some(format!("{project}/-/merge_requests/{}#note_{note}", self.iid))
     }
-}
-
-/// Whether GitLab would keep the same text: it may trim a body's end and rewrite its line ends.
-fn same(kept: &str, new: &str) -> bool {
-    kept.trim().lines().map(str::trim_end).eq(new.trim().lines().map(str::trim_end))
 }

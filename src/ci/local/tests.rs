@@ -105,7 +105,7 @@ fn gitlab_gets_a_dotenv_report_and_no_commands() {
         gate: &gate,
         options: &options,
     };
-    let done = local(&publication, Some("x"), &Written { dotenv: Some(&file), ..Written::default() });
+    let done = local(&publication, Some("x"), &Written { dotenv: Some(&file), exit_code: 1, ..Written::default() });
     assert_eq!(done, Local::default());
     let text = fs::read_to_string(&file).unwrap();
     assert_eq!(text, "SEALMARK_GRADE=D\nSEALMARK_EXIT_CODE=1\nSEALMARK_BADGE_ELIGIBLE=false\n");

@@ -20,14 +20,34 @@ const COMMENT: usize = 60_000;
 /// Bytes of a job summary: 1 MiB per step, above which nothing of it is shown.
 const SUMMARY: usize = 1_000 * 1_024;
 
-/// The sticky comment of a pull request on GitHub, at most 60 000 bytes.
+/// The sticky comment of a pull or merge request, at most 60 000 bytes: on GitLab too, which takes more.
 pub fn comment(publication: &Publication<'_>) -> String {
-    sticky(publication)
+    let mut sections = common(publication);
+    sections.push(failures::evidence(publication));
+    sections.extend(details::lists(publication));
+    assemble(publication, format!("{}\n", marker(&publication.options.comment_key)), sections, COMMENT)
 }
 
-/// The sticky note of a merge request on GitLab: as short as a comment, although GitLab takes more.
-pub fn note(publication: &Publication<'_>) -> String {
-    sticky(publication)
+/// Whether a comment that a platform keeps says what a new one would say.
+///
+/// Platforms change line ends and cut blanks at the end. The link to the run is another one each time: a comment that differs
+/// in it alone is left as it is, with the link to the first run that said so.
+pub fn says_the_same(kept: &str, new: &str, run_url: Option<&str>) -> bool {
+    let stem = run_url.map(|url| url.trim_end_matches(|c: char| c.is_ascii_digit())).filter(|stem| !stem.is_empty());
+    words_alone(kept, stem) == words_alone(new, stem)
+}
+
+/// A text without what [`says_the_same`] passes over.
+fn words_alone(text: &str, stem: Option<&str>) -> String {
+    let lines: Vec<&str> = text.trim().lines().map(str::trim_end).collect();
+    let text = lines.join("\n");
+    let Some(stem) = stem else { return text };
+    let mut parts = text.split(stem);
+    let mut out = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        out.push_str(part.trim_start_matches(|c: char| c.is_ascii_digit()));
+    }
+    out
 }
 
 /// The job summary, at most 1 000 KiB, with the whole report of every server while there is room.
@@ -44,13 +64,6 @@ pub fn marker(comment_key: &str) -> String {
     let plain = |c: &char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     let key: String = comment_key.chars().filter(plain).take(64).collect();
     format!("<!-- sealmark:{} -->", key.replace("--", "-"))
-}
-
-fn sticky(publication: &Publication<'_>) -> String {
-    let mut sections = common(publication);
-    sections.push(failures::evidence(publication));
-    sections.extend(details::lists(publication));
-    assemble(publication, format!("{}\n", marker(&publication.options.comment_key)), sections, COMMENT)
 }
 
 /// What every page has, in the order in which it is wanted.

@@ -37,9 +37,9 @@ impl Owned {
         }
     }
 
-    fn pages(&self) -> [(&'static str, String); 3] {
+    fn pages(&self) -> [(&'static str, String); 2] {
         let publication = self.publication();
-        [("comment", comment(&publication)), ("note", note(&publication)), ("summary", summary(&publication))]
+        [("comment", comment(&publication)), ("summary", summary(&publication))]
     }
 }
 
@@ -226,12 +226,27 @@ fn a_summary_holds_the_whole_report() {
 }
 
 #[test]
+fn a_comment_that_differs_in_its_run_alone_says_the_same() {
+    let mut owned = owned(vec![sample::clean()], 0, &[]);
+    let kept = comment(&owned.publication()).replace('\n', "\r\n");
+    owned.context.run_url = owned.context.run_url.map(|url| format!("{url}99"));
+    let new = comment(&owned.publication());
+    assert_ne!(kept.replace("\r\n", "\n"), new);
+    let url = owned.context.run_url.as_deref();
+    assert!(says_the_same(&kept, &new, url));
+    assert!(!says_the_same(&kept, &new, None));
+    assert!(!says_the_same(&kept.replace("core", "cure"), &new, url));
+    // The number of another thing is no run.
+    assert!(!says_the_same("see /pull/1", "see /pull/2", url));
+}
+
+#[test]
 fn a_clean_first_run_says_so_and_why_there_is_no_baseline() {
     let mut owned = owned(vec![sample::clean()], 0, &[]);
     owned.no_baseline = Some("the default branch has no report yet".to_owned());
     insta::assert_snapshot!("comment_clean", comment(&owned.publication()));
     owned.context.platform = Platform::GitLab;
-    let note = note(&owned.publication());
+    let note = comment(&owned.publication());
     assert!(note.starts_with("<!-- sealmark:sealmark -->\n## ✅ Sealmark: passed"), "{note}");
     assert!(note.contains("the artifacts of [this job](https://github.com/"), "{note}");
 }

@@ -113,6 +113,7 @@ class Repository:
             (place / path / "action.yml").write_text(STUB % (inputs, stub))
             self.local += ["--local-repository", f"{reference}={place}"]
         self.log = self.work / "steps.log"
+        self.runs = 0
         shell = self.work / "bin/bash"
         shell.parent.mkdir()
         shell.write_text(SHELL % {"bash": shutil.which("bash"), "log": self.log})
@@ -149,7 +150,10 @@ class Repository:
         log.write_text("")
         self.log.write_text("")
         payload.write_text(json.dumps(event))
+        self.runs += 1
         variables = {
+            # As on GitHub, every run has its own number: links to it differ.
+            "GITHUB_RUN_ID": str(4096 + self.runs),
             "STUB_LOG": log,
             "STUB_KEEP": self.kept,
             "STUB_PROGRAM": self.work / "stub.py",

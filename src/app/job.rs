@@ -1,4 +1,4 @@
-//! The publishing half of `ci` and `publish`: the baseline, the adapters, the platform's files and what became of each.
+//! One job of a CI run: what is wanted of it, what it publishes, and how it ends.
 
 use std::{
     path::{Path, PathBuf},
@@ -6,25 +6,22 @@ use std::{
 };
 
 use super::{
-    Exit,
-    compared::{self, Compared},
+    Exit, compared,
     conclude::Concluded,
     console, detect,
+    platform::{self, ARTIFACT, Fetched},
 };
 use crate::{
     ci::{
         self, BadgePlace, BaselineFrom, Capability, Context, Event, Notice, Options, Platform, Publication, Published,
         When, Written,
     },
-    cli::{CommentWhen, PublishArgs, SarifWhere},
-    compare::{self, Comparison},
+    cli::{BadgeTarget, CommentWhen, PublishArgs, SarifWhere},
+    compare::Comparison,
     config::{Settings, settings::Format},
     gate::Decision,
     report::{GateFacts, Places, RunResult},
 };
-
-/// The artifact and the directory of its report, unless something else is said.
-pub(super) const ARTIFACT: &str = "sealmark-report";
 
 /// What a run was compared with, beside its report (GitLab).
 const BASELINE: &str = "sealmark-baseline.json";
@@ -48,30 +45,9 @@ pub(super) struct Job {
     kept: Option<PathBuf>,
 }
 
-/// What became of the search for a baseline.
-pub(super) enum Fetched {
-    /// Nobody asked for one.
-    Off,
-    /// There is none, and why.
-    Missing(String),
-    /// The baseline.
-    Found(Vec<RunResult>),
-}
-
-impl Fetched {
-    /// What a run is compared with, and why it is compared with nothing.
-    pub fn into_compared(self, otherwise: Compared) -> (Compared, Option<String>) {
-        match self {
-            Self::Found(baseline) => (otherwise.with(baseline), None),
-            Self::Missing(why) => (otherwise, Some(why)),
-            Self::Off => (otherwise, None),
-        }
-    }
-}
-
 impl Job {
     /// Reads the job's surroundings; the flags say what is wanted.
-    pub fn of(args: &PublishArgs, baseline: Option<&Path>) -> Result<Self, Exit> {
+    pub fn of(args: &PublishArgs, baseline: Option<&Path>) -> Self {
         let context = detect::context();
         let baseline = match baseline.map(|path| (path, path.to_str())) {
             None | Some((_, Some("auto"))) => BaselineFrom::Auto,
@@ -89,11 +65,15 @@ impl Job {
             upload_sarif: args.sarif == SarifWhere::Upload,
             annotations: !args.no_annotations,
             summary: !args.no_summary,
-            badge: badge(args.badge.as_deref())?,
-            artifact_name: artifact_name(args.artifact_name.as_deref())?,
+            badge: match &args.badge {
+                None | Some(BadgeTarget::Off) => BadgePlace::Off,
+                Some(BadgeTarget::Branch(branch)) => BadgePlace::Branch(branch.clone()),
+                Some(BadgeTarget::Directory(path)) => BadgePlace::Directory(path.clone()),
+            },
+            artifact_name: platform::artifact(args.artifact_name.as_ref()),
             baseline_job: args.baseline_job.clone(),
         };
-        Ok(Self { context, options, baseline, require: args.require_publish, network: true, kept: None })
+        Self { context, options, baseline, require: args.require_publish, network: true, kept: None }
     }
 
     /// What `run` does in CI by itself: a job summary and annotations, without a token and without a network.
@@ -142,7 +122,7 @@ impl Job {
             self.baseline = BaselineFrom::File(path.clone());
         }
         // Nothing that is written may hold it, whatever a server or a platform says.
-        settings.secrets.extend(token(&self.context).into_iter().chain(job_token(&self.context)));
+        settings.secrets.extend(platform::token(&self.context).into_iter().chain(platform::job_token(&self.context)));
         Ok(())
     }
 
@@ -175,6 +155,7 @@ impl Job {
             sarif: concluded.file(Format::Sarif),
             comment_url: published.comment_url.as_deref(),
             dotenv: dotenv.as_deref(),
+            exit_code: self.exit(&published.notices, concluded.exit).code(),
         };
         published.notices.extend(self.local_files(&publication, &written));
         self.conclude(&published.notices, concluded.exit)
@@ -190,7 +171,8 @@ impl Job {
         if !self.fetches() {
             return Fetched::Off;
         }
-        match baseline(&self.context, &self.options.artifact_name, self.options.baseline_job.as_deref()).await {
+        match platform::baseline(&self.context, &self.options.artifact_name, self.options.baseline_job.as_deref()).await
+        {
             Ok(runs) => self.keep(runs),
             Err(notice) => {
                 let (Notice::Skipped { why, .. } | Notice::Failed { cause: why, .. }) = &notice else {
@@ -216,7 +198,7 @@ impl Job {
 
     /// Publishes what platform, event and token allow. Every adapter has its own deadline.
     pub async fn publish(&self, publication: &Publication<'_>, places: &Places) -> Published {
-        let (token, job_token) = (token(&self.context), job_token(&self.context));
+        let (token, job_token) = (platform::token(&self.context), platform::job_token(&self.context));
         match (&self.context.platform, token) {
             (Platform::GitHub, Some(token)) => {
                 let comment = ci::page::comment(publication);
@@ -225,7 +207,7 @@ impl Job {
             }
             (Platform::GitLab, token) => {
                 let tokens = ci::gitlab::Tokens { job: job_token.as_deref(), personal: token.as_deref() };
-                ci::gitlab::publish(publication, tokens, &ci::page::note(publication)).await
+                ci::gitlab::publish(publication, tokens, &ci::page::comment(publication)).await
             }
             (Platform::GitHub, None) => Published { notices: self.unpublished(), comment_url: None },
             _ => Published::default(),
@@ -265,15 +247,20 @@ impl Job {
         skipped.collect()
     }
 
-    /// Says what became of it; the exit code stands unless everything had to be published.
+    /// How the job ends: what was published changes nothing, unless everything had to be.
+    pub fn exit(&self, notices: &[Notice], exit: Exit) -> Exit {
+        let missed = notices.iter().any(|notice| !matches!(notice, Notice::Done { .. }));
+        if self.require && missed { exit.worst(Exit::Failure) } else { exit }
+    }
+
+    /// Says what became of it, and how the job ends.
     pub fn conclude(&self, notices: &[Notice], exit: Exit) -> Exit {
         notices.iter().for_each(|notice| console::line(&notice.line()));
-        let missed = notices.iter().any(|notice| !matches!(notice, Notice::Done { .. }));
-        if self.require && missed {
+        let ends = self.exit(notices, exit);
+        if ends != exit {
             console::line("error: something that was asked for could not be published (--require-publish)");
-            return exit.worst(Exit::Failure);
         }
-        exit
+        ends
     }
 
     /// Everything the adapters read, put together.
@@ -286,149 +273,5 @@ impl Job {
         gate: &'a GateFacts,
     ) -> Publication<'a> {
         Publication { context: &self.context, runs, comparison, no_baseline, decision, gate, options: &self.options }
-    }
-}
-
-/// Asks the platform for the baseline.
-pub(super) async fn baseline(context: &Context, artifact: &str, job: Option<&str>) -> Result<Vec<RunResult>, Notice> {
-    if let Capability::No { why, remedy } = &context.capabilities.baseline {
-        return Err(Notice::Skipped { what: "no baseline".to_owned(), why: why.clone(), remedy: remedy.clone() });
-    }
-    let (token, job_token) = (token(context), job_token(context));
-    let bytes = match context.platform {
-        Platform::GitHub => {
-            let token = token.unwrap_or_default();
-            ci::github::baseline(context, &token, artifact, ci::github::Limits::default()).await?
-        }
-        Platform::GitLab => {
-            let tokens = ci::gitlab::Tokens { job: job_token.as_deref(), personal: token.as_deref() };
-            ci::gitlab::baseline(context, tokens, job, artifact).await?
-        }
-        _ => {
-            return Err(Notice::Skipped {
-                what: "no baseline".to_owned(),
-                why: "this platform keeps none that sealmark can read".to_owned(),
-                remedy: "give one with --baseline FILE".to_owned(),
-            });
-        }
-    };
-    compare::read_reports(&bytes).map_err(|error| Notice::Failed {
-        what: "no baseline".to_owned(),
-        cause: format!("the report of the default branch cannot be used: {error}"),
-        remedy: error.hint().to_owned(),
-    })
-}
-
-/// The report of the workflow run that triggered this one.
-pub(super) async fn triggering_report(job: &Job) -> Result<Vec<RunResult>, Notice> {
-    let refused = |why: &str, remedy: &str| Notice::Failed {
-        what: "nothing was published".to_owned(),
-        cause: why.to_owned(),
-        remedy: remedy.to_owned(),
-    };
-    if job.context.platform != Platform::GitHub || job.context.event != Event::WorkflowRun {
-        return Err(refused(
-            "--artifact takes the report from the run that triggered a workflow_run workflow, and this is none",
-            "name a report with --report FILE",
-        ));
-    }
-    let token =
-        token(&job.context).ok_or_else(|| refused("there is no token", "set GITHUB_TOKEN in the step's env"))?;
-    let limits = ci::github::Limits::default();
-    let bytes = ci::github::triggering_report(&job.context, &token, &job.options.artifact_name, limits).await?;
-    compare::read_reports(&bytes)
-        .map_err(|error| refused(&format!("the report in the artifact cannot be used: {error}"), &error.hint()))
-}
-
-/// A runtime for commands that talk to a platform and to nothing else.
-pub(super) fn runtime() -> Result<tokio::runtime::Runtime, Exit> {
-    tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| {
-        console::line(&format!("error: the runtime could not be started: {error}"));
-        Exit::Failure
-    })
-}
-
-/// The publishing token, read where it is needed and nowhere kept.
-fn token(context: &Context) -> Option<String> {
-    variable(context.token_variable.as_deref())
-}
-
-/// The token of a GitLab job, which reads baselines.
-fn job_token(context: &Context) -> Option<String> {
-    variable(context.job_token_variable.as_deref())
-}
-
-fn variable(name: Option<&str>) -> Option<String> {
-    let name = name?;
-    std::env::var(name).ok().map(|token| token.trim().to_owned()).filter(|token| !token.is_empty())
-}
-
-fn badge(asked: Option<&str>) -> Result<BadgePlace, Exit> {
-    let refuse = |why: &str| {
-        console::line(&format!("error: --badge: {why}"));
-        console::line(
-            "hint: --badge badges commits to the branch `badges`, --badge ./badges to a directory, --badge off to neither",
-        );
-        Exit::Usage
-    };
-    match asked {
-        None | Some("off" | "") => Ok(BadgePlace::Off),
-        Some(path) if path.starts_with("./") => {
-            let below = path.trim_start_matches("./").trim_end_matches('/');
-            let plain =
-                |part: &str| !part.is_empty() && part != ".." && part != "." && !part.eq_ignore_ascii_case(".git");
-            match !below.is_empty() && below.split('/').all(plain) && !below.contains(['\\', '\n', '\r', '\0']) {
-                true => Ok(BadgePlace::Directory(below.to_owned())),
-                false => Err(refuse("not a directory below the repository's root")),
-            }
-        }
-        Some(branch) => {
-            // git check-ref-format, as far as a name can break a URL or a ref.
-            let bad = branch.starts_with(['-', '/', '.'])
-                || branch.ends_with(['/', '.'])
-                || branch.ends_with(".lock")
-                || branch.contains("..")
-                || branch.contains("//")
-                || branch.contains("@{")
-                || branch.chars().any(|c| c.is_control() || " ~^:?*[\\".contains(c));
-            if bad { Err(refuse("not a branch name")) } else { Ok(BadgePlace::Branch(branch.to_owned())) }
-        }
-    }
-}
-
-/// An artifact's name as GitHub takes it.
-pub(super) fn artifact_name(asked: Option<&str>) -> Result<String, Exit> {
-    let name = asked.filter(|name| !name.is_empty()).unwrap_or(ARTIFACT);
-    if name.len() <= 255 && !name.chars().any(|c| c.is_control() || "\":<>|*?\\/".contains(c)) {
-        return Ok(name.to_owned());
-    }
-    console::line(
-        "error: --artifact-name: an artifact's name has at most 255 characters and none of \" : < > | * ? \\ /",
-    );
-    console::line("hint: leave it out for `sealmark-report`");
-    Err(Exit::Usage)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_badge_goes_to_a_branch_or_to_a_directory() {
-        assert_eq!(badge(None), Ok(BadgePlace::Off));
-        assert_eq!(badge(Some("off")), Ok(BadgePlace::Off));
-        assert_eq!(badge(Some("badges")), Ok(BadgePlace::Branch("badges".to_owned())));
-        assert_eq!(badge(Some("ci/badges")), Ok(BadgePlace::Branch("ci/badges".to_owned())));
-        assert_eq!(badge(Some("./docs/badges/")), Ok(BadgePlace::Directory("docs/badges".to_owned())));
-        for wrong in ["../x", "./../x", "./", "./.git/x", "a..b", "-x", "a b", "x.lock", "a\nb"] {
-            assert_eq!(badge(Some(wrong)), Err(Exit::Usage), "{wrong:?}");
-        }
-    }
-
-    #[test]
-    fn an_artifact_has_a_name_that_the_platform_takes() {
-        assert_eq!(artifact_name(None), Ok("sealmark-report".to_owned()));
-        assert_eq!(artifact_name(Some("report linux")), Ok("report linux".to_owned()));
-        assert_eq!(artifact_name(Some("a/b")), Err(Exit::Usage));
     }
 }
