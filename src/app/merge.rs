@@ -146,14 +146,21 @@ impl Merged {
 /// Why such a server failed.
 const LOST: &str = "no report of it was found: the job that was to grade it did not finish";
 
-/// Reads all of them, one at a time.
+/// Reports that are read at a time.
+const FILES: usize = 8;
+
+/// Reads all of them.
 fn read(paths: &[PathBuf]) -> Result<Merged, Refused> {
     let mut merged = Merged::default();
     let keep = |run: RunResult, text: &str| (report::json_line_from(&run, text), run.name, run.sealmark);
     let mut from: BTreeMap<String, &Path> = BTreeMap::new();
     let mut first: Option<(&Path, Build)> = None;
-    for path in paths {
-        let runs = match compare::read_file_as(path, &keep) {
+    // A few at a time: what is read of them is held until they are merged.
+    let files = paths
+        .chunks(FILES)
+        .flat_map(|some| some.iter().zip(compare::side_by_side(some, |_, path| compare::read_file_as(path, &keep))));
+    for (path, read) in files {
+        let runs = match read {
             // An empty share: there were more jobs than servers.
             Err(FileError { why: ReadError::NoRun, .. }) => Vec::new(),
             read => read?,

@@ -50,7 +50,8 @@ pub fn read_file(path: &Path) -> Result<Vec<RunResult>, FileError> {
 /// # Errors
 /// As [`read_file`].
 pub fn read_file_as<T: Send>(path: &Path, keep: &Keep<'_, T>) -> Result<Vec<T>, FileError> {
-    bytes(path).and_then(|bytes| read_owned(bytes, keep)).map_err(|why| FileError { path: path.to_owned(), why })
+    let read = || read_owned(String::from_utf8(bytes(path)?).map_err(|_| not_utf8())?, keep);
+    read().map_err(|why| FileError { path: path.to_owned(), why })
 }
 
 /// What is kept of a run; called on several threads.
@@ -75,28 +76,28 @@ pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<RunResult>, FileErr
 /// # Errors
 /// Anything but a report of this version, of at most [`MAX_RUNS`] servers with distinct names.
 pub fn read_reports(bytes: &[u8]) -> Result<Vec<RunResult>, ReadError> {
-    read_owned(bytes.to_vec(), &|run, _| run)
+    read_owned(str::from_utf8(bytes).map_err(|_| not_utf8())?.to_owned(), &|run, _| run)
 }
 
 /// Reads the runs side by side, giving back their text from its end: a fleet's text and values are not held at once.
-fn read_owned<T: Send>(mut bytes: Vec<u8>, keep: &Keep<'_, T>) -> Result<Vec<T>, ReadError> {
-    let Some(mut places) = places(&bytes)? else {
-        let text = text(&bytes)?;
+fn read_owned<T: Send>(mut text: String, keep: &Keep<'_, T>) -> Result<Vec<T>, ReadError> {
+    let Some(mut places) = places(&text)? else {
+        let text = unmarked(&text);
         bounded(&weigh(text.as_bytes()))?;
         return Ok(vec![keep(run(text, "")?, text)]);
     };
     let (mut memory, mut runs) = (0, Vec::with_capacity(places.len()));
     while let Some(last) = places.last() {
         let from = places.partition_point(|place| place.start + GIVEN_BACK < last.end).min(places.len() - 1);
-        let read = side_by_side(&places[from..], |at, place| listed(&bytes, place, from + at, keep));
+        let read = side_by_side(&places[from..], |at, place| listed(&text[place.clone()], from + at, keep));
         for listed in read.into_iter().rev() {
             let (weight, name, kept) = listed?;
             memory += weight.bytes;
             bounded(&Weight { bytes: memory, ..weight })?;
             runs.push((name, kept));
         }
-        bytes.truncate(places[from].start);
-        bytes.shrink_to_fit();
+        text.truncate(places[from].start);
+        text.shrink_to_fit();
         places.truncate(from);
     }
     distinct(runs.iter().rev().map(|(name, _)| name.as_str()))?;
@@ -104,7 +105,7 @@ fn read_owned<T: Send>(mut bytes: Vec<u8>, keep: &Keep<'_, T>) -> Result<Vec<T>,
 }
 
 /// Does the work on each item, on as many threads as there are processors; the results stand in the order of the items.
-fn side_by_side<I: Sync, T: Send>(items: &[I], work: impl Fn(usize, &I) -> T + Sync) -> Vec<T> {
+pub(crate) fn side_by_side<I: Sync, T: Send>(items: &[I], work: impl Fn(usize, &I) -> T + Sync) -> Vec<T> {
     let workers = thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS).min(items.len());
     let next = AtomicUsize::new(0);
     let take = || {
@@ -138,11 +139,11 @@ fn bounded(weight: &Weight) -> Result<(), ReadError> {
 
 /// Where the runs of a list stand; `None` when the document is one run. Everything that can be told without reading the runs
 /// themselves has been checked.
-fn places(bytes: &[u8]) -> Result<Option<Vec<Range<usize>>>, ReadError> {
-    if bytes.len() as u64 > MAX_BYTES {
+fn places(whole: &str) -> Result<Option<Vec<Range<usize>>>, ReadError> {
+    if whole.len() as u64 > MAX_BYTES {
         return Err(ReadError::TooLarge);
     }
-    let text = text(bytes)?;
+    let text = unmarked(whole);
     match text.trim_start().chars().next() {
         None => return Err(ReadError::NotJson("it is empty".to_owned())),
         Some('{') => {}
@@ -164,7 +165,7 @@ fn places(bytes: &[u8]) -> Result<Option<Vec<Range<usize>>>, ReadError> {
         outside.check("")?;
     }
     let place = |raw: &&RawValue| {
-        let start = raw.get().as_ptr() as usize - bytes.as_ptr() as usize;
+        let start = raw.get().as_ptr() as usize - whole.as_ptr() as usize;
         start..start + raw.get().len()
     };
     match runs.len() {
@@ -175,9 +176,12 @@ fn places(bytes: &[u8]) -> Result<Option<Vec<Range<usize>>>, ReadError> {
 }
 
 /// Windows tools put a mark in front of UTF-8.
-fn text(bytes: &[u8]) -> Result<&str, ReadError> {
-    let text = std::str::from_utf8(bytes).map_err(|_| ReadError::NotJson("it is not UTF-8 text".to_owned()))?;
-    Ok(text.trim_start_matches('\u{feff}'))
+fn unmarked(text: &str) -> &str {
+    text.trim_start_matches('\u{feff}')
+}
+
+fn not_utf8() -> ReadError {
+    ReadError::NotJson("it is not UTF-8 text".to_owned())
 }
 
 /// The members that tell what a document is.
@@ -234,14 +238,8 @@ impl Outside<'_> {
     }
 }
 
-/// What the run of a list that stands there weighs, its name and what is kept of it.
-fn listed<T>(
-    bytes: &[u8],
-    place: &Range<usize>,
-    at: usize,
-    keep: &Keep<'_, T>,
-) -> Result<(Weight, String, T), ReadError> {
-    let text = text(bytes.get(place.clone()).unwrap_or_default())?;
+/// What one run of a list weighs, its name and what is kept of it.
+fn listed<T>(text: &str, at: usize, keep: &Keep<'_, T>) -> Result<(Weight, String, T), ReadError> {
     let weight = weigh(text.as_bytes());
     bounded(&weight)?;
     let run = run(text, &format!("runs[{at}]: "))?;

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::{
-    badge,
+    Quote, badge,
     result::{
         Badge, Build, CheckResult, Classified, ConfigFacts, Coverage, EvidenceFacts, PackResult, PackStatus, Packs,
         RunResult, SCHEMA, SandboxFacts, ServerFacts, Status,
@@ -162,7 +162,7 @@ fn evidence(trace: &Trace, line: &Line, redactor: &Redactor) -> EvidenceFacts {
 }
 
 /// An event's bytes as an excerpt.
-fn quote(trace: &Trace, at: EventRef, redactor: &Redactor) -> Option<String> {
+fn quote(trace: &Trace, at: EventRef, redactor: &Redactor) -> Option<Quote> {
     let text = match &trace.event(at)?.kind {
         EventKind::Sent { frame, .. }
         | EventKind::Received { frame, .. }
@@ -171,14 +171,16 @@ fn quote(trace: &Trace, at: EventRef, redactor: &Redactor) -> Option<String> {
         | EventKind::ServerRequest { frame, .. } => frame.text(),
         EventKind::Noise { line, .. } => line.text(),
         EventKind::Stderr { text, .. } => text.text(),
-        EventKind::NotSent { why } => return Some(excerpt(&redactor.apply(&format!("not sent: {why}")), EXCERPT)),
+        EventKind::NotSent { why } => {
+            return Some(Quote::new(&excerpt(&redactor.apply(&format!("not sent: {why}")), EXCERPT)));
+        }
         _ => return None,
     };
     let mut cut = text.len().min(LOOKED_AT);
     while !text.is_char_boundary(cut) {
         cut -= 1;
     }
-    Some(excerpt(&redactor.apply(&text[..cut]), EXCERPT))
+    Some(Quote::new(&excerpt(&redactor.apply(&text[..cut]), EXCERPT)))
 }
 
 fn classified(tool: &str, class: &Class, redactor: &Redactor) -> Classified {

@@ -38,7 +38,7 @@ pub fn line(run: &RunResult) -> Result<String, ReportError> {
 /// takes a fraction of the time. Members that this version does not know stay.
 pub fn line_from(run: &RunResult, text: &str) -> Result<String, ReportError> {
     match String::from_utf8(without_spaces(text.as_bytes())) {
-        Ok(copied) if is_plain(copied.as_bytes()) => Ok(copied),
+        Ok(copied) if is_visible(&copied) => Ok(copied),
         _ => line(run),
     }
 }
@@ -48,14 +48,17 @@ fn without_spaces(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len());
     let mut rest = json;
     while let [first, tail @ ..] = rest {
-        let length = match first {
-            b'"' => 1 + string_end(tail),
-            _ => 1,
-        };
-        if !matches!(first, b' ' | b'\t' | b'\n' | b'\r') {
-            out.extend_from_slice(&rest[..length]);
+        rest = tail;
+        match first {
+            b' ' | b'\t' | b'\n' | b'\r' => {}
+            b'"' => {
+                let (string, behind) = tail.split_at(string_end(tail));
+                out.push(b'"');
+                out.extend_from_slice(string);
+                rest = behind;
+            }
+            other => out.push(*other),
         }
-        rest = &rest[length..];
     }
     out.shrink_to_fit();
     out
@@ -160,10 +163,26 @@ impl<F: Formatter> Formatter for Visible<F> {
     }
 }
 
+/// The same for a text that may hold more than ASCII.
+fn is_visible(text: &str) -> bool {
+    let mut rest = text;
+    while let Some(at) = rest.bytes().position(|byte| !(b' '..=b'~').contains(&byte)) {
+        let mut behind = rest[at..].chars();
+        if behind.next().is_some_and(is_hidden) {
+            return false;
+        }
+        rest = behind.as_str();
+    }
+    names_no_command(text.as_bytes())
+}
+
 /// Whether nothing in a text is hidden, begins a log command or marks a section; `false` when that takes a closer look.
 fn is_plain(text: &[u8]) -> bool {
-    text.iter().all(|byte| (b' '..=b'~').contains(byte))
-        && memchr::memmem::find(text, b"##").is_none()
+    text.iter().all(|byte| (b' '..=b'~').contains(byte)) && names_no_command(text)
+}
+
+fn names_no_command(text: &[u8]) -> bool {
+    memchr::memmem::find(text, b"##").is_none()
         && (!text.contains(&b':') || memchr::memmem::find(text, b"section_").is_none())
 }
 
@@ -209,6 +228,8 @@ mod tests {
         }
         let run = sample::clean();
         let raw = line(&run).expect("JSON");
+        let shown = raw.replacen("\"name\":\"", "\"name\": \"… é 漢 \\u202e ", 1);
+        assert_eq!(line_from(&run, &shown).expect("JSON"), shown.replacen(": \"", ":\"", 1));
         for planted in ["##[error]", "section_start:1:x", "\u{202e}", "\\u0023# \u{7f}"] {
             let written = raw.replacen("\"name\":\"", &format!("\"name\":\"{planted}"), 1);
             let run: RunResult = serde_json::from_str(&written).expect("a run");

@@ -116,7 +116,7 @@ fn detail(check: &CheckResult, title: &str, summary: &str) -> String {
         let observed = plain(&line.observed, SENTENCE);
         lines.push(format!("- {}{tool}: {observed} [{}]", plain(&line.probe, NAME), plain(&line.rule, NAME)));
         for (word, quote) in [("sent", &line.sent), ("received", &line.received)] {
-            lines.extend(quote.as_ref().map(|quote| format!("    {word}: {}", plain(quote, QUOTE))));
+            lines.extend(quote.as_ref().map(|quote| format!("    {word}: {}", plain(&quote.text(), QUOTE))));
         }
     }
     if shown.len() > EVIDENCE {

@@ -177,7 +177,7 @@ fn evidence(out: &mut String, check: &CheckResult, in_full: bool) {
         ));
         for (word, quote) in [("sent", &line.sent), ("received", &line.received)] {
             if let Some(quote) = quote.as_ref().filter(|_| in_full || line.verdict != Verdict::Pass) {
-                out.push_str(&format!("  - {word} {}\n", code(&excerpt(quote, QUOTE))));
+                out.push_str(&format!("  - {word} {}\n", code(&excerpt(&quote.text(), QUOTE))));
             }
         }
     }

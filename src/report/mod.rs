@@ -11,6 +11,7 @@ mod layout;
 mod markdown;
 mod options;
 pub mod places;
+mod quote;
 pub mod result;
 #[cfg(test)]
 pub(crate) mod sample;
@@ -31,6 +32,7 @@ pub use grade_line::grade_line;
 pub use json::{bytes as json_bytes, line as json_line, line_from as json_line_from, several as json_of_lines};
 pub use options::{GateFacts, RenderOptions, ReportError};
 pub use places::{Place, Places};
+pub use quote::Quote;
 pub use result::RunResult;
 pub use schema::schema;
 pub use surface::{ServerSurface, canonical, text_facts};

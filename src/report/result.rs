@@ -11,7 +11,7 @@ use serde::{
 };
 use serde_json::Value;
 
-use super::surface::ServerSurface;
+use super::{quote::Quote, surface::ServerSurface};
 pub use crate::model::PackStatus;
 use crate::model::{Severity, Verdict};
 
@@ -411,10 +411,10 @@ pub struct EvidenceFacts {
     pub tool: Option<String>,
     /// What was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub sent: Option<String>,
+    pub sent: Option<Quote>,
     /// What came back.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub received: Option<String>,
+    pub received: Option<Quote>,
     /// What the harness observed.
     pub observed: String,
     /// The rule that decided.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde_json::json;
 
-use super::result::*;
+use super::{Quote, result::*};
 use crate::model::{Severity, Verdict};
 
 /// An evidence line.
@@ -12,8 +12,8 @@ pub(crate) fn evidence(probe: &str, tool: Option<&str>, verdict: Verdict) -> Evi
     EvidenceFacts {
         probe: probe.to_owned(),
         tool: tool.map(str::to_owned),
-        sent: Some(format!("{{\"name\":\"{}\",\"arguments\":{{}}}}", tool.unwrap_or("none"))),
-        received: Some("{\"content\":[{\"type\":\"text\",\"text\":\"1 row\"}]}".to_owned()),
+        sent: Some(Quote::new(&format!("{{\"name\":\"{}\",\"arguments\":{{}}}}", tool.unwrap_or("none")))),
+        received: Some(Quote::new("{\"content\":[{\"type\":\"text\",\"text\":\"1 row\"}]}")),
         observed: format!("{probe} was answered with a result"),
         rule: format!("sample.{probe}"),
         verdict,

@@ -184,7 +184,7 @@ fn evidence(page: &mut Page, line: &EvidenceFacts, in_full: bool) {
     if in_full {
         for (mark, quote) in [("sent", &line.sent), ("received", &line.received)] {
             if let Some(quote) = quote {
-                page.item(13, &format!("{mark}:"), Tone::Faint, &excerpt(quote, QUOTE));
+                page.item(13, &format!("{mark}:"), Tone::Faint, &excerpt(&quote.text(), QUOTE));
             }
         }
     }

@@ -202,7 +202,7 @@ fn block(run: &RunResult, check: &CheckResult, several: bool) -> String {
         ));
         for (word, quote) in [("sent", &line.sent), ("received", &line.received)] {
             if let Some(quote) = quote {
-                out.push_str(&format!("  - {word} {}\n", code(&excerpt(quote, QUOTE))));
+                out.push_str(&format!("  - {word} {}\n", code(&excerpt(&quote.text(), QUOTE))));
             }
         }
     }
