@@ -84,7 +84,8 @@ def shards(binary, where, servers, packs, count):
         out = pathlib.Path(where, "in", f"job-{index + 1}", "sealmark-report.json")
         out.parent.mkdir(parents=True)
         report = runs[0] if len(runs) == 1 else {"schema": "sealmark.report/1", "runs": runs}
-        out.write_text(json.dumps(report, indent=2))
+        # As sealmark writes them: what is visible is no escape.
+        out.write_text(json.dumps(report, indent=2, ensure_ascii=False))
 
 
 def measure(words, cwd, more):

@@ -156,9 +156,7 @@ fn read(paths: &[PathBuf]) -> Result<Merged, Refused> {
     let mut from: BTreeMap<String, &Path> = BTreeMap::new();
     let mut first: Option<(&Path, Build)> = None;
     // A few at a time: what is read of them is held until they are merged.
-    let files = paths
-        .chunks(FILES)
-        .flat_map(|some| some.iter().zip(compare::side_by_side(some, |_, path| compare::read_file_as(path, &keep))));
+    let files = paths.chunks(FILES).flat_map(|some| some.iter().zip(compare::read_each(some, &keep)));
     for (path, read) in files {
         let runs = match read {
             // An empty share: there were more jobs than servers.

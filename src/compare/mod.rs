@@ -20,8 +20,7 @@ pub use comparison::{Change, Comparison, Drift, DriftLevel, Offer, ServerCompari
 pub use document::{SCHEMA, document};
 pub use drift::drift;
 pub use lines::lines;
-pub(crate) use read::side_by_side;
-pub use read::{MAX_BYTES, MAX_RUNS, read_file, read_file_as, read_files, read_reports};
+pub use read::{MAX_BYTES, MAX_RUNS, read_each, read_file, read_files, read_reports};
 pub use read_error::{FileError, ReadError};
 pub use regressions::compare;
 pub use snapshot::{SNAPSHOT, Snapshot, SnapshotError, surface_drift};

@@ -5,7 +5,7 @@ use std::{
     fs::{self, File, Metadata},
     io::Read,
     ops::Range,
-    path::Path,
+    path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
     thread,
 };
@@ -42,16 +42,27 @@ const FAMILY: &str = "sealmark.report/";
 /// # Errors
 /// Anything but a report of this version in a regular file.
 pub fn read_file(path: &Path) -> Result<Vec<RunResult>, FileError> {
-    read_file_as(path, &|run, _| run)
+    read_as(path, &|run, _| run, workers())
 }
 
-/// The same, keeping of each run what `keep` makes of it and of its text.
-///
-/// # Errors
-/// As [`read_file`].
-pub fn read_file_as<T: Send>(path: &Path, keep: &Keep<'_, T>) -> Result<Vec<T>, FileError> {
-    let read = || read_owned(String::from_utf8(bytes(path)?).map_err(|_| not_utf8())?, keep);
+/// Reads the reports in some files side by side, keeping of each run what `keep` makes of it and of its text; each file's
+/// outcome is that of [`read_file`], in the order of the paths.
+pub fn read_each<T: Send>(paths: &[PathBuf], keep: &Keep<'_, T>) -> Vec<Result<Vec<T>, FileError>> {
+    match paths {
+        [path] => vec![read_as(path, keep, workers())],
+        // Threads within threads would only wait for one another.
+        paths => side_by_side(paths, workers(), |_, path| read_as(path, keep, 1)),
+    }
+}
+
+fn read_as<T: Send>(path: &Path, keep: &Keep<'_, T>, workers: usize) -> Result<Vec<T>, FileError> {
+    let read = || read_owned(String::from_utf8(bytes(path)?).map_err(|_| not_utf8())?, keep, workers);
     read().map_err(|why| FileError { path: path.to_owned(), why })
+}
+
+/// As many threads as there are processors.
+fn workers() -> usize {
+    thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS)
 }
 
 /// What is kept of a run; called on several threads.
@@ -76,11 +87,11 @@ pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<RunResult>, FileErr
 /// # Errors
 /// Anything but a report of this version, of at most [`MAX_RUNS`] servers with distinct names.
 pub fn read_reports(bytes: &[u8]) -> Result<Vec<RunResult>, ReadError> {
-    read_owned(str::from_utf8(bytes).map_err(|_| not_utf8())?.to_owned(), &|run, _| run)
+    read_owned(str::from_utf8(bytes).map_err(|_| not_utf8())?.to_owned(), &|run, _| run, workers())
 }
 
 /// Reads the runs side by side, giving back their text from its end: a fleet's text and values are not held at once.
-fn read_owned<T: Send>(mut text: String, keep: &Keep<'_, T>) -> Result<Vec<T>, ReadError> {
+fn read_owned<T: Send>(mut text: String, keep: &Keep<'_, T>, workers: usize) -> Result<Vec<T>, ReadError> {
     let Some(mut places) = places(&text)? else {
         let text = unmarked(&text);
         bounded(&weigh(text.as_bytes()))?;
@@ -89,7 +100,7 @@ fn read_owned<T: Send>(mut text: String, keep: &Keep<'_, T>) -> Result<Vec<T>, R
     let (mut memory, mut runs) = (0, Vec::with_capacity(places.len()));
     while let Some(last) = places.last() {
         let from = places.partition_point(|place| place.start + GIVEN_BACK < last.end).min(places.len() - 1);
-        let read = side_by_side(&places[from..], |at, place| listed(&text[place.clone()], from + at, keep));
+        let read = side_by_side(&places[from..], workers, |at, place| listed(&text[place.clone()], from + at, keep));
         for listed in read.into_iter().rev() {
             let (weight, name, kept) = listed?;
             memory += weight.bytes;
@@ -104,9 +115,8 @@ fn read_owned<T: Send>(mut text: String, keep: &Keep<'_, T>) -> Result<Vec<T>, R
     Ok(runs.into_iter().rev().map(|(_, kept)| kept).collect())
 }
 
-/// Does the work on each item, on as many threads as there are processors; the results stand in the order of the items.
-pub(crate) fn side_by_side<I: Sync, T: Send>(items: &[I], work: impl Fn(usize, &I) -> T + Sync) -> Vec<T> {
-    let workers = thread::available_parallelism().map_or(1, usize::from).min(MAX_WORKERS).min(items.len());
+/// Does the work on each item, on that many threads; the results stand in the order of the items.
+fn side_by_side<I: Sync, T: Send>(items: &[I], workers: usize, work: impl Fn(usize, &I) -> T + Sync) -> Vec<T> {
     let next = AtomicUsize::new(0);
     let take = || {
         let mut done = Vec::new();
@@ -117,7 +127,7 @@ pub(crate) fn side_by_side<I: Sync, T: Send>(items: &[I], work: impl Fn(usize, &
         }
     };
     let mut done = thread::scope(|scope| {
-        let others: Vec<_> = (1..workers).map(|_| scope.spawn(take)).collect();
+        let others: Vec<_> = (1..workers.min(items.len())).map(|_| scope.spawn(take)).collect();
         let mut done = take();
         for other in others {
             done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));

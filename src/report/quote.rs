@@ -52,11 +52,10 @@ impl<'de> Deserialize<'de> for Quote {
         let raw: Box<str> = Box::<RawValue>::deserialize(deserializer)?.into();
         // A value that is skipped is held to the grammar alone: half of a surrogate pair passes it and is no text.
         if !raw.starts_with('"') || raw.contains("\\u") {
-            let text: Cow<'_, str> = serde_json::from_str(&raw).map_err(|error| {
+            serde_json::from_str::<String>(&raw).map_err(|error| {
                 let message = error.to_string();
                 D::Error::custom(message.split(" at line ").next().unwrap_or_default())
             })?;
-            return Ok(Self::new(&text));
         }
         Ok(Self(raw))
     }
