@@ -120,6 +120,7 @@ impl fmt::Display for Origin {
             Self::Profile(name, Some(place)) => write!(out, "profile {name}, {place}"),
             Self::File(place) => place.fmt(out),
             Self::Variable(name) => out.write_str(name),
+            Self::Flag("--") => out.write_str("the words after --"),
             Self::Flag(flag) => write!(out, "flag {flag}"),
             Self::Reset(at) => write!(out, "built-in default, null in {at}"),
             Self::Several(all) => {
