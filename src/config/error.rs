@@ -104,7 +104,7 @@ impl Origin {
     fn prefix(&self) -> Option<String> {
         match self {
             Self::Default | Self::Ci => None,
-            Self::Flag(flag) => Some((*flag).to_owned()),
+            Self::Flag(flag) if *flag != "--" => Some((*flag).to_owned()),
             Self::Profile(_, Some(place)) => Some(place.to_string()),
             other => Some(other.to_string()),
         }
