@@ -1,7 +1,7 @@
 //! The gate: reports and exit policy → exit code and the lines that explain it. Pure.
 
 use crate::{
-    compare::{Change, Comparison, Drift, DriftLevel},
+    compare::{Change, Comparison, Drift, DriftLevel, ServerComparison},
     config::settings::{FailOn, OutputSettings},
     model::Verdict,
     report::{
@@ -21,12 +21,15 @@ const SENTENCE: usize = 600;
 pub struct Decision {
     /// The exit code: 0, 1, 3, 4 or `critical_fail`.
     pub code: u8,
-    /// Why the gate was missed, one sentence fragment each.
+    /// Why the exit code is not 0, one sentence fragment each: the servers without a grade, where there are several; then
+    /// what misses the gate.
     pub reasons: Vec<String>,
-    /// Lines for stderr, in order; the reasons are among them.
+    /// Lines for stderr, in order; what misses the gate is among them.
     pub lines: Vec<String>,
     /// Names of the servers that got worse or offer something else, where that counts.
     pub worse: Vec<String>,
+    /// Names of the servers that had to be compared and could not be.
+    pub uncompared: Vec<String>,
 }
 
 impl Decision {
@@ -44,6 +47,7 @@ impl Decision {
             exit_code: self.code,
             reasons: self.reasons.clone(),
             worse: self.worse.clone(),
+            uncompared: self.uncompared.clone(),
         }
     }
 }
@@ -73,26 +77,86 @@ pub fn decide(runs: &[RunResult], output: &OutputSettings, comparison: Option<&C
     } else if output.fail_under.is_none() {
         lines.push("the gate is off (--fail-under none); grades do not affect the exit code".to_owned());
     }
-    let (servers, changes) = comparison.map(|comparison| worse(comparison, output.fail_on)).unwrap_or_default();
+    let (worse, changes) = comparison.map(|comparison| worse(comparison, output.fail_on)).unwrap_or_default();
     misses.extend(changes);
+    let to_compare = comparison.map(|comparison| uncompared(comparison, runs, output)).unwrap_or_default();
+    let (uncompared, untold) = to_compare;
+    misses.extend(untold);
     let ended_early = runs.iter().any(|run| matches!(run.status, Status::Failed | Status::Interrupted));
     let nothing = runs.is_empty() || runs.iter().any(|run| run.status == Status::NothingGraded);
     let passed = if critical { output.critical_fail } else { 0 };
+    let soft = if output.soft_fail { "soft-fail: " } else { "" };
+    lines.extend(misses.iter().map(|miss| format!("{soft}{miss}")));
     let code = if ended_early {
         4
     } else if nothing {
         lines.push("no pack was graded; the report says why".to_owned());
         3
-    } else if misses.is_empty() {
-        passed
-    } else if output.soft_fail {
-        lines.extend(misses.iter().map(|miss| format!("soft-fail: {miss}")));
+    } else if misses.is_empty() || output.soft_fail || passed != 0 {
         passed
     } else {
-        lines.extend(misses.iter().cloned());
-        if passed == 0 { 1 } else { passed }
+        1
     };
-    Decision { code, reasons: misses, lines, worse: servers }
+    // Among several it is not plain which one decided; one alone is told as a whole.
+    let mut reasons: Vec<String> =
+        runs.iter().filter(|_| runs.len() > 1 && code >= 3).filter_map(without_grade).collect();
+    reasons.extend(misses);
+    Decision { code, reasons, lines, worse, uncompared }
+}
+
+/// Why a server has no grade at all.
+fn without_grade(run: &RunResult) -> Option<String> {
+    let why = match run.status {
+        Status::Graded => return None,
+        Status::NothingGraded => "no pack was graded",
+        Status::Failed => run.error.as_deref().unwrap_or("it could not be graded"),
+        Status::Interrupted => "its run was interrupted",
+    };
+    Some(format!("{}: {}", excerpt(&run.name, NAME), excerpt(why, SENTENCE)))
+}
+
+/// What had to be compared with a file that was named, and could not be: the servers, and one sentence fragment for each file
+/// or server. A gate that cannot be judged is missed.
+///
+/// Of a baseline one server at least must have been compared: another one may be new. A snapshot is what somebody reviewed,
+/// so it must hold every server, as in `surface --check`. A baseline that comes from the default branch need not: there was
+/// none before the first run.
+fn uncompared(comparison: &Comparison, runs: &[RunResult], output: &OutputSettings) -> (Vec<String>, Vec<String>) {
+    let FailOn { regressions, drift, .. } = output.fail_on;
+    // A server without a grade now has an exit code of its own.
+    let graded = |name: &str| runs.iter().any(|run| run.name == name && run.status == Status::Graded);
+    let servers: Vec<&ServerComparison> = comparison.servers.iter().filter(|server| graded(&server.name)).collect();
+    let (mut names, mut misses) = (Vec::new(), Vec::new());
+    if let Some(file) = &output.surface
+        && drift
+    {
+        for server in servers.iter().filter(|server| server.without_surface) {
+            let prefix = prefix(&server.name, comparison.servers.len());
+            misses.push(format!(
+                "{prefix}what the server offers was compared with nothing: {} does not hold it",
+                file.display()
+            ));
+            names.push(server.name.clone());
+        }
+    }
+    let without =
+        |what: fn(&ServerComparison) -> bool| !servers.is_empty() && servers.iter().all(|server| what(server));
+    let lost = (regressions && without(|server| server.without_grades))
+        || (drift && output.surface.is_none() && without(|server| server.without_surface));
+    if let (Some(file), true) = (&output.baseline, lost) {
+        let held = comparison.held.as_deref().unwrap_or_default();
+        let why = if servers.iter().any(|server| server.before.is_some()) {
+            "the run that it holds was not graded; write it again with --write-baseline".to_owned()
+        } else {
+            let named = listed(held.iter().map(|name| excerpt(name, NAME)).collect());
+            format!(
+                "it holds {named} and no server of this run; give a server one name in both (--name, or `name:` in the configuration)"
+            )
+        };
+        misses.push(format!("nothing was compared with the baseline {}: {why}", file.display()));
+        names.extend(servers.iter().map(|server| server.name.clone()));
+    }
+    (names, misses)
 }
 
 fn prefix(name: &str, servers: usize) -> String {
@@ -139,11 +203,18 @@ const NAMED: usize = 3;
 /// `4 regressions against the baseline: pack core A → B; …; and 1 more`
 fn several(changes: Vec<String>, what: &str, of: &str) -> String {
     let count = changes.len();
-    let mut named: Vec<String> = changes.into_iter().take(NAMED).map(|change| excerpt(&change, 160)).collect();
-    if count > NAMED {
-        named.push(format!("and {} more", count - NAMED));
+    let named = listed(changes.iter().map(|change| excerpt(change, 160)).collect());
+    format!("{count} {what} {of}: {named}")
+}
+
+/// The first few, and how many more there are.
+fn listed(mut named: Vec<String>) -> String {
+    let more = named.len().saturating_sub(NAMED);
+    if more > 0 {
+        named.truncate(NAMED);
+        named.push(format!("and {more} more"));
     }
-    format!("{count} {what} {of}: {}", named.join("; "))
+    named.join("; ")
 }
 
 fn judge_pack(

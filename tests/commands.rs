@@ -28,6 +28,12 @@ fn mistakes_exit_2_and_suggest_what_was_meant() {
         (&["run", "--fail-under", "E"], "A, B, C, D, F or none"),
         (&["config", "show", "--start", "a && b"], "sh -c"),
         (&["completions", "bsh"], "bash"),
+        (&["ci", "matrix"], "--config FILE"),
+        (&["merge", "x.json", "--out", "y.json", "--config", "/dev/null"], "--config FILE"),
+        (&["baseline", "fetch", "--out", "x.json"], "run it in a CI job"),
+        // What they cannot compare with they do not offer to fail on.
+        (&["demo", "--fail-on", "drift"], "unexpected argument '--fail-on'"),
+        (&["judge", "x.json", "--fail-on", "regressions"], "unexpected argument '--fail-on'"),
     ] {
         let (code, stdout, stderr) = run(words);
         assert_eq!(code, Some(2), "{words:?}: {stderr}");
@@ -51,6 +57,32 @@ fn help_and_version_are_answers() {
         assert!(!stdout.is_empty(), "{words:?}");
     }
     assert!(run(&["--version"]).1.contains("methodology"), "the long version names the methodology");
+}
+
+#[test]
+fn the_help_of_a_command_promises_what_the_command_does() {
+    for (command, there, absent) in [
+        (
+            "ci",
+            &["ci, strict, paranoid or one of your own [default: ci]", "[default: sealmark-report]"][..],
+            &["--out <"][..],
+        ),
+        ("run", &["[default: standard]", "[default: text]", "--out <FILE>"], &[]),
+        ("publish", &["0, or 4 with --require-publish"], &["xit 1", "xits 1", "--surface"]),
+        ("gate", &["auto"], &["--surface"]),
+        ("demo", &["--fail-under"], &["--baseline", "--fail-on"]),
+        ("merge", &["sealmark-report.json"], &[]),
+    ] {
+        let help = run(&[command, "--help"]).1.split_whitespace().collect::<Vec<_>>().join(" ");
+        there.iter().for_each(|words| assert!(help.contains(words), "{command}: no {words:?} in {help}"));
+        absent.iter().for_each(|words| assert!(!help.contains(words), "{command}: {words:?} in {help}"));
+    }
+    // A hint names no flag that the command does not have.
+    for words in [&["ci", "matrix"][..], &["merge", "x.json", "--out", "y.json", "--config", "/dev/null"]] {
+        let (code, _, stderr) = run(words);
+        assert_eq!(code, Some(2), "{words:?}: {stderr}");
+        assert!(!stderr.contains("--start") && !stderr.contains("--url"), "{words:?}: {stderr}");
+    }
 }
 
 #[test]

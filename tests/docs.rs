@@ -68,3 +68,48 @@ fn links_between_our_pages_lead_somewhere() {
     }
     assert!(broken.is_empty(), "{broken:#?}");
 }
+
+/// What the platforms themselves say, and sealmark repeats.
+const OF_THE_PLATFORM: [&str; 4] = [
+    "Resource not accessible by integration",
+    "Code Security must be enabled",
+    "Advanced Security must be enabled",
+    "Code scanning is not enabled",
+];
+
+/// The text of every source below a directory, strings of several lines as one, without the tests.
+fn sources(dir: PathBuf, text: &mut String) {
+    for path in fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()) {
+        let kind = path.extension().and_then(|extension| extension.to_str()).unwrap_or_default();
+        if path.is_dir() {
+            sources(path, text);
+        } else if matches!(kind, "rs" | "sh" | "yml") && path.file_name().is_some_and(|name| name != "tests.rs") {
+            let source = fs::read_to_string(path).unwrap();
+            let said = source.split("#[cfg(test)]").next().unwrap_or_default();
+            let mut lines = said.split("\\\n");
+            text.push_str(lines.next().unwrap_or_default());
+            lines.for_each(|line| text.push_str(line.trim_start()));
+        }
+    }
+}
+
+#[test]
+fn the_messages_that_the_pages_explain_are_said() {
+    let root = PathBuf::from(env!("CARGO_MANIFEST_DIR"));
+    let mut text = String::new();
+    ["src", "ci", "templates"].iter().for_each(|dir| sources(root.join(dir), &mut text));
+    let mut missing = Vec::new();
+    for page in ["github.md", "gitlab.md"] {
+        let source = fs::read_to_string(docs().join(page)).unwrap();
+        let table = source.split("| the log says |").nth(1).and_then(|rest| rest.split("\n\n").next()).unwrap();
+        let cells = table.lines().skip(2).filter_map(|row| row.split('|').nth(1));
+        let quoted = cells.flat_map(|cell| cell.split('`').skip(1).step_by(2));
+        // What differs from time to time stands for itself: `…`, a number, what comes before a colon.
+        let number = |c: char| c.is_ascii_digit();
+        let parts = quoted.flat_map(|message| message.split('…')).flat_map(|part| part.split(": "));
+        let parts = parts.flat_map(|part| part.split(number)).map(|part| part.trim().trim_matches(':'));
+        let unsaid = parts.filter(|part| !text.contains(part) && !OF_THE_PLATFORM.contains(part));
+        missing.extend(unsaid.map(|part| format!("{page}: {part}")));
+    }
+    assert!(missing.is_empty(), "explained and said by nobody: {missing:#?}");
+}

@@ -1,12 +1,22 @@
 //! `baseline fetch`: the report that the default branch left behind.
 
 use super::{Exit, compared, console, detect, platform};
-use crate::{ci::Notice, cli::BaselineFetchArgs, report::RunResult};
+use crate::{
+    ci::{Capability, Notice},
+    cli::BaselineFetchArgs,
+    report::RunResult,
+};
 
-/// Runs the command. That there is no baseline yet is no error: nothing is written then, and the log says why.
+/// Runs the command. That there is no baseline yet is no error: nothing is written then, and the log says why. That this job
+/// cannot ask for one is a mistake.
 pub fn fetch(args: &BaselineFetchArgs) -> Exit {
     let artifact = platform::artifact(args.artifact_name.as_ref());
     let context = detect::context();
+    if let Capability::No { why, remedy } = &context.capabilities.baseline {
+        console::line(&format!("error: the baseline cannot be fetched here: {why}"));
+        console::line(&format!("hint: {remedy}"));
+        return Exit::Usage;
+    }
     let fetched = match platform::runtime() {
         Ok(runtime) => {
             let fetched = runtime.block_on(platform::baseline(&context, &artifact, args.baseline_job.as_deref()));

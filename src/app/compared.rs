@@ -7,15 +7,19 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::{
-    Exit, console,
-    surface::{self, Reviewed},
-};
+use super::{Exit, console, reviewed::Reviewed, surface};
 use crate::{
     compare::{self, Comparison},
     config::settings::{Format, OutputSettings},
-    report::{self, RenderOptions, RunResult},
+    report::{self, RenderOptions, RunResult, result::Status},
+    text::excerpt,
 };
+
+/// What a job was compared with, beside its report: the gate over that report must compare with the same.
+pub(super) const BASELINE: &str = "sealmark-baseline.json";
+
+/// Longest name of a server in a line, in characters.
+const NAME: usize = 80;
 
 /// What a run is compared with. Read before the run: nobody should wait for a grading that cannot be compared.
 #[derive(Debug, Default)]
@@ -38,15 +42,21 @@ impl Compared {
         let compared = output.baseline.is_some() || fetched;
         // `any` includes regressions and does without a baseline: the first run has none.
         let lacking = match () {
-            () if fail_on.drift && !compared && output.surface.is_none() => Some(("drift", " or --surface")),
-            () if fail_on.regressions && !fail_on.gate && !compared => Some(("regressions", "")),
+            () if fail_on.drift && !compared && output.surface.is_none() => Some((
+                "drift",
+                " or a snapshot",
+                ", or a snapshot with --surface FILE (--write-surface FILE makes one)",
+            )),
+            () if fail_on.regressions && !fail_on.gate && !compared => Some(("regressions", "", "")),
             () => None,
         };
-        if let Some((word, other)) = lacking {
+        if let Some((word, other, hint)) = lacking {
             console::line(&format!(
                 "error: --fail-on {word} (output.fail_on) needs a baseline{other}, and there is none"
             ));
-            console::line("hint: name an earlier JSON report with --baseline FILE; --write-baseline FILE makes one");
+            console::line(&format!(
+                "hint: name an earlier JSON report with --baseline FILE (--write-baseline FILE makes one){hint}"
+            ));
             return Err(Exit::Usage);
         }
         if let Some(path) = &output.write_baseline {
@@ -57,14 +67,19 @@ impl Compared {
         }
         let reviewed = output.surface.as_ref().map(|path| Reviewed::read(path)).transpose()?;
         let compared = Self { baseline: None, surface: reviewed };
-        let Some(path) = &output.baseline else { return Ok(compared) };
+        match &output.baseline {
+            Some(path) => compared.with_file(path),
+            None => Ok(compared),
+        }
+    }
+
+    /// The same with a baseline in a file.
+    pub(super) fn with_file(self, path: &Path) -> Result<Self, Exit> {
         match compare::read_file(path) {
-            Ok(runs) => Ok(compared.with(runs)),
+            Ok(runs) => Ok(self.with(runs)),
             Err(_) if path.file_name().is_some_and(|name| name == "auto" || name == "off") && !path.exists() => {
                 console::line(&format!("error: the baseline {} is no file here", path.display()));
-                console::line(
-                    "hint: `auto` and `off` are for `sealmark ci` and `sealmark publish`; name a JSON report",
-                );
+                console::line("hint: `auto` and `off` are for `sealmark ci`, `publish` and `gate`; name a JSON report");
                 Err(Exit::Usage)
             }
             Err(error) => {
@@ -104,21 +119,47 @@ fn replaceable(path: &Path) -> Result<(), Exit> {
     super::conclude::writable(path).map_err(|error| super::conclude::refuse_place("baseline", path, &error))
 }
 
-/// Makes the runs the baseline of later ones, unless they regressed: then the one that is there stays, and it is said.
+/// Makes the runs the baseline of later ones, unless later ones would find less with it: then the one that is there stays,
+/// and it is said.
 pub(super) fn write_baseline(
     output: &OutputSettings,
     runs: &[RunResult],
     comparison: Option<&Comparison>,
 ) -> Result<(), Exit> {
     let Some(path) = &output.write_baseline else { return Ok(()) };
-    if comparison.is_some_and(Comparison::regressed) {
-        console::line(&format!("baseline: {} is left as it is, because this run regressed", path.display()));
+    let why = match runs.iter().find_map(no_baseline) {
+        None if comparison.is_some_and(Comparison::regressed) => Some("this run regressed".to_owned()),
+        None => lost(path, runs),
+        why => why,
+    };
+    if let Some(why) = why {
+        let kept = if path.exists() { "is left as it is" } else { "is not written" };
+        console::line(&format!("baseline: {} {kept}, because {why}", path.display()));
         return Ok(());
     }
     save(path, runs).map_err(|error| {
         console::line(&format!("error: the baseline could not be written to {}: {error}", path.display()));
         Exit::Failure
     })
+}
+
+/// Why nothing can be compared with a run.
+fn no_baseline(run: &RunResult) -> Option<String> {
+    let name = excerpt(&run.name, NAME);
+    match run.status {
+        Status::Graded => None,
+        Status::NothingGraded => Some(format!("nothing of {name} was graded")),
+        Status::Failed => Some(format!("{name} was not met")),
+        Status::Interrupted => Some(format!("the run of {name} was interrupted")),
+    }
+}
+
+/// What a baseline would lose that is replaced by these runs. What is no report is replaced.
+fn lost(path: &Path, runs: &[RunResult]) -> Option<String> {
+    let kept = compare::read_file(path).unwrap_or_default();
+    let gone = kept.iter().find(|kept| runs.iter().all(|run| run.name != kept.name))?;
+    let name = excerpt(&gone.name, NAME);
+    Some(format!("it holds {name}, which was not among the servers (remove the file to have it written anew)"))
 }
 
 /// Writes the JSON report of the runs, in one step.

@@ -8,10 +8,9 @@ use std::{
 use super::{
     Exit,
     compared::{self, Compared},
-    console, surface,
+    console, places, surface,
 };
 use crate::{
-    ci,
     cli::ColorWhen,
     compare::{self, Comparison},
     config::{
@@ -19,10 +18,9 @@ use crate::{
         settings::{Format, OutputSettings},
     },
     gate,
-    model::Verdict,
     report::{
         self, GateFacts, Places, RenderOptions, RunResult,
-        result::{CheckResult, Status},
+        result::Status,
     },
     text::{excerpt, terminal},
 };
@@ -99,7 +97,14 @@ impl Concluded {
 }
 
 /// Compares, decides the exit code, writes every report and the baseline, and says on standard error what no report shows.
-pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen, compared: &Compared) -> Concluded {
+/// A signal that stopped the run decides how it ends, whatever the gate says of what there is.
+pub(super) fn conclude(
+    runs: &[RunResult],
+    settings: &Settings,
+    color: ColorWhen,
+    compared: &Compared,
+    stopped: Option<Exit>,
+) -> Concluded {
     let output = &settings.output;
     let comparison = compared.comparison(runs);
     let decision = match (runs, &settings.servers[..]) {
@@ -107,8 +112,9 @@ pub(super) fn conclude(runs: &[RunResult], settings: &Settings, color: ColorWhen
         ([], []) => gate::Decision::nothing_due(),
         _ => gate::decide(runs, output, comparison.as_ref()),
     };
-    let gate = decision.facts(output);
-    let places = places(runs, output);
+    let mut gate = decision.facts(output);
+    gate.exit_code = stopped.map_or(gate.exit_code, Exit::code);
+    let places = places::places(runs, output);
     let mut files = Vec::new();
     let lost = reports(runs, output, &gate, &places, color, &mut files);
     for line in comparison.iter().flat_map(|comparison| compare::lines(comparison, output.fail_on)) {
@@ -184,26 +190,6 @@ fn reports(
     lost
 }
 
-/// The lines of the checked-out sources that register the tools, for formats that point at lines.
-fn places(runs: &[RunResult], output: &OutputSettings) -> Places {
-    let points = |format: &Format| matches!(format, Format::Sarif | Format::Codequality | Format::Sast);
-    let here = std::env::current_dir();
-    let (true, Ok(here)) = (output.formats.iter().any(points), here) else { return Places::default() };
-    let root = here.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(&here);
-    let directory = here.strip_prefix(root).map(|below| below.to_string_lossy().replace('\\', "/")).unwrap_or_default();
-    let failing = |run: &&RunResult| run.packs.0.iter().any(|(_, pack)| pack.checks.iter().any(finds));
-    let tools = |run: &RunResult| {
-        let name = run.name.clone();
-        run.server.surface.tools.iter().map(move |tool| (name.clone(), tool.name.clone())).collect::<Vec<_>>()
-    };
-    let tools: Vec<_> = runs.iter().filter(failing).flat_map(tools).collect();
-    Places { directory, ..ci::places::find(root, &tools) }
-}
-
-fn finds(check: &CheckResult) -> bool {
-    matches!(check.verdict, Verdict::Fail | Verdict::Part)
-}
-
 /// The grades of a run on one line, with its name among several.
 pub(super) fn grades(run: &RunResult, servers: usize) -> String {
     let name = if servers > 1 { format!("{}: ", excerpt(&run.name, NAME)) } else { String::new() };
@@ -233,6 +219,19 @@ fn target(output: &OutputSettings, format: Format) -> Option<std::path::PathBuf>
         (None, true, _) => Some(Path::new(REPORTS).join(format.file_name())),
         (None, false, _) => None,
     }
+}
+
+/// What is shown here and what goes to which files, in words.
+pub(super) fn reports_go(output: &OutputSettings) -> String {
+    let (mut here, mut files) = (Vec::new(), Vec::new());
+    for format in &output.formats {
+        match target(output, *format) {
+            Some(path) => files.push(path.display().to_string()),
+            None => here.push(format.as_str()),
+        }
+    }
+    let here = (!here.is_empty()).then(|| format!("{} here", here.join(", ")));
+    here.into_iter().chain(files).collect::<Vec<_>>().join(", ")
 }
 
 fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {

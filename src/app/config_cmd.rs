@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{Exit, command_line, console};
 use crate::{
     cli::{ConfigProfilesArgs, ConfigShowArgs, SourceArgs, flags::FromFlag},
-    config::{self, ConfigError, FlagValue, Request},
+    config::{self, ConfigError, FlagValue, Request, Resolved},
 };
 
 /// What a command asks the configuration with: working directory, environment, files and flags.
@@ -28,6 +28,18 @@ pub(super) fn request(source: &SourceArgs, values: Vec<FromFlag>) -> Result<Requ
         ci,
         fileless: false,
     })
+}
+
+/// The settings of a command that takes its servers from the configuration alone.
+pub(super) fn configured(source: &SourceArgs) -> Result<Resolved, Exit> {
+    let resolved = config::resolve(&request(source, Vec::new())?).map_err(|error| mistake(&error))?;
+    match resolved.require_servers() {
+        Ok(()) => Ok(resolved),
+        Err(error) => Err(mistake(&error.hinting(
+            "this command takes the servers from a configuration: write `servers:` into sealmark.yaml, or name a file with \
+             --config FILE",
+        ))),
+    }
 }
 
 /// The variables that are valid text.

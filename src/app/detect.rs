@@ -10,8 +10,9 @@ use serde_json::{Value, json};
 
 use super::{Exit, config_cmd, console};
 use crate::{
-    ci::{self, Capability, Context, Platform},
+    ci::{self, Capability, Context, Event, Platform},
     cli::CiDetectArgs,
+    config::Settings,
     text::{excerpt, is_hidden, terminal},
 };
 
@@ -53,6 +54,23 @@ pub(super) fn context() -> Context {
         context.notes.extend(note.or_else(unset));
     }
     context
+}
+
+/// Refuses to start a server where a stranger's code would get the rights of the repository: `pull_request_target` gives a
+/// job the base's rights and secrets, and a server may be the pull request's code.
+pub(super) fn refuse_to_start(settings: &Settings) -> Result<(), Exit> {
+    let starts = settings.servers.iter().any(|server| !server.command.is_empty());
+    if !starts || context().event != Event::PullRequestTarget {
+        return Ok(());
+    }
+    console::line(
+        "error: no server is started here: pull_request_target runs with the rights of the base repository, and the server \
+         may be the pull request's code",
+    );
+    console::line(
+        "hint: grade on pull_request, and publish from a workflow_run workflow with `sealmark publish --artifact`",
+    );
+    Err(Exit::Usage)
 }
 
 /// The working directory as the platform spells it: below the workspace whatever links lead there.
@@ -117,12 +135,18 @@ fn page(context: &Context) -> String {
     } else {
         let kind = if context.enterprise { " (Enterprise Server)" } else { "" };
         fact("platform", Some(format!("{}{kind}", context.platform.name())));
-        fact("event", Some(named(context.event.words(), &context.event_name)));
-        fact("repository", context.repository.clone());
+        let gitlab = context.platform == Platform::GitLab;
+        let words = context.event.words();
+        let words = if gitlab { words.replace("pull request", "merge request") } else { words.to_owned() };
+        fact("event", Some(named(&words, &context.event_name)));
+        match context.repository.clone() {
+            Some(id) if gitlab => fact("project", Some(project(context, &id))),
+            repository => fact("repository", repository),
+        }
         fact("branch", branches(context));
         fact("commit", context.sha.clone());
         fact("compared to", context.base_sha.clone());
-        fact("request", context.pull_request.as_ref().map(request));
+        fact("request", context.pull_request.as_ref().map(|asked| request(asked, gitlab)));
         fact("triggered by", context.triggering_run_id.map(|run| format!("run {run}")));
         fact("run", context.run_url.clone());
         fact("API", context.api_url.clone());
@@ -161,6 +185,16 @@ fn named(words: &str, name: &str) -> String {
     if name.is_empty() { words.to_owned() } else { format!("{words} ({name})") }
 }
 
+/// A project of GitLab by its path, as the address of the job has it, and its number.
+fn project(context: &Context, id: &str) -> String {
+    let addresses = context.run_url.as_deref().zip(context.server_url.as_deref());
+    let below = addresses.and_then(|(run, server)| run.strip_prefix(server)).and_then(|below| below.split_once("/-/"));
+    match below {
+        Some((path, _)) => format!("{} ({id})", path.trim_matches('/')),
+        None => id.to_owned(),
+    }
+}
+
 fn branches(context: &Context) -> Option<String> {
     let branch = context.branch.as_deref().or(context.git_ref.as_deref())?;
     let into = context.base_branch.as_deref().map(|base| format!(" → {base}")).unwrap_or_default();
@@ -168,9 +202,9 @@ fn branches(context: &Context) -> Option<String> {
     Some(format!("{branch}{into}{default}"))
 }
 
-fn request(request: &ci::PullRequest) -> String {
+fn request(request: &ci::PullRequest, gitlab: bool) -> String {
     let mut parts = vec![match request.number {
-        Some(number) => format!("#{number}"),
+        Some(number) => format!("{}{number}", if gitlab { "!" } else { "#" }),
         None => "to be looked up".to_owned(),
     }];
     parts.extend(request.project.as_ref().map(|project| format!("in project {project}")));

@@ -36,7 +36,9 @@ fn answer(before: &[RunResult], after: &[RunResult], json: bool) -> Exit {
         console::line(&format!("error: standard output could not be written: {error}"));
         return Exit::Failure;
     }
-    if comparison.regressed() || comparison.drifted() { Exit::BelowGate } else { Exit::Ok }
+    // What was not compared is no pass: the two files were named to be compared.
+    let told = comparison.has_grades() && comparison.has_surface();
+    if comparison.regressed() || comparison.drifted() || !told { Exit::BelowGate } else { Exit::Ok }
 }
 
 fn read(path: &Path) -> Result<Vec<RunResult>, Exit> {

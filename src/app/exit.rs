@@ -57,11 +57,13 @@ impl Exit {
         match self {
             Self::Ok => "every graded pack met the gate; also a grade below it under --soft-fail",
             Self::BelowGate => {
-                "a graded pack is below --fail-under, an inconclusive one counts as failing, or something got worse than --baseline"
+                "a graded pack is below --fail-under, an inconclusive one counts as failing, or something got worse than --baseline or could not be compared with it"
             }
             Self::Usage => "a mistake in the flags or in the configuration",
             Self::NothingGraded => "no pack was graded; the report says why",
-            Self::Failure => "the server could not be started, or sealmark itself failed",
+            Self::Failure => {
+                "the server could not be started, sealmark itself failed, or something was not published that had to be (--require-publish)"
+            }
             Self::HungUp => "stopped by SIGHUP, after cleaning up",
             Self::Interrupted => "stopped by SIGINT (Ctrl-C), after cleaning up",
             Self::Terminated => "stopped by SIGTERM, after cleaning up",

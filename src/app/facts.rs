@@ -1,6 +1,7 @@
 //! What a report repeats of the settings: command, URL, environment and headers as written, the configuration's standing.
 
 use std::{
+    collections::HashSet,
     path::{Component, Path, PathBuf},
     time::{Duration, SystemTime},
 };
@@ -87,11 +88,17 @@ pub(super) fn facts(
         },
         started_at: timestamp(started),
         duration_ms: u64::try_from(took.as_millis()).unwrap_or(u64::MAX),
-        warnings: settings.warnings.iter().map(clean).collect(),
+        warnings: about(server, settings).map(clean).collect(),
         not_covered: settings.not_covered_extra.clone(),
         interrupted: false,
         stderr_file: None,
     }
+}
+
+/// The warnings about everything and those about this server.
+fn about<'s>(server: &'s ServerSettings, settings: &'s Settings) -> impl Iterator<Item = &'s String> {
+    let of_one: HashSet<&String> = settings.servers.iter().flat_map(|server| &server.warnings).collect();
+    settings.warnings.iter().filter(move |warning| !of_one.contains(warning) || server.warnings.contains(warning))
 }
 
 /// The path as seen from the working directory, so that reports of two checkouts agree.

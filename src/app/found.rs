@@ -2,10 +2,12 @@
 
 use std::{
     collections::BTreeSet,
+    ffi::OsStr,
     fs, io,
     path::{Path, PathBuf},
 };
 
+use super::compared::BASELINE;
 use crate::config::settings::Format;
 
 /// How deep a directory is searched: artifacts lie two or three levels down.
@@ -41,41 +43,62 @@ impl NotFound {
     }
 }
 
-/// The files to read, each once, ordered by their paths so that the order of arguments and directories does not matter.
+/// What was found.
+#[derive(Debug, Default)]
+pub(super) struct Found {
+    /// The files to read, each once, ordered by their paths so that the order of arguments and directories does not matter.
+    pub(super) reports: Vec<PathBuf>,
+    /// JSON files below directories that may be reports under another name, and are not taken.
+    pub(super) aside: Vec<PathBuf>,
+}
+
+/// The reports among what was named.
 ///
 /// Below directories `out` is left out: it is what an earlier merge wrote there. Links below directories are not followed.
-pub(super) fn reports(named: &[PathBuf], out: &Path) -> Result<Vec<PathBuf>, NotFound> {
+pub(super) fn reports(named: &[PathBuf], out: &Path) -> Result<Found, NotFound> {
     let mut seen = BTreeSet::new();
-    let mut found = Vec::new();
+    let mut all = Found::default();
     let out = fs::canonicalize(out).ok();
     for path in named {
         let unreadable = |error| NotFound::Unreadable { path: path.clone(), error };
         let real = fs::canonicalize(path).map_err(unreadable)?;
         if !real.is_dir() {
             if seen.insert(real) {
-                found.push(path.clone());
+                all.reports.push(path.clone());
             }
             continue;
         }
         let below = below(path)?;
-        if below.is_empty() {
+        if below.reports.is_empty() {
             return Err(NotFound::NoneBelow { path: path.clone() });
         }
-        for file in below {
+        for file in below.reports {
             let real = fs::canonicalize(&file).map_err(unreadable)?;
             if Some(&real) != out.as_ref() && seen.insert(real) {
-                found.push(file);
+                all.reports.push(file);
             }
         }
+        all.aside.extend(below.aside);
     }
-    found.sort();
-    Ok(found)
+    // What is named by itself is taken, wherever it lies.
+    all.aside
+        .retain(|path| fs::canonicalize(path).is_ok_and(|real| !seen.contains(&real) && Some(&real) != out.as_ref()));
+    all.reports.sort();
+    all.aside.sort();
+    all.aside.dedup();
+    Ok(all)
 }
 
-/// The files below a directory that are named like a report.
-fn below(root: &Path) -> Result<Vec<PathBuf>, NotFound> {
+/// Whether a file may be a report under another name: it is JSON, and none of those that stand beside a report.
+fn is_another(name: &OsStr) -> bool {
+    let name = name.to_string_lossy();
+    name.ends_with(".json") && !name.starts_with("sealmark-report.") && name != BASELINE
+}
+
+/// The files below a directory that are named like a report, and other JSON files.
+fn below(root: &Path) -> Result<Found, NotFound> {
     let too_many = |what: String| NotFound::TooMany { path: root.to_owned(), what };
-    let (mut found, mut entries) = (Vec::new(), 0);
+    let (mut found, mut entries) = (Found::default(), 0);
     let mut dirs = vec![(root.to_owned(), 0)];
     while let Some((dir, depth)) = dirs.pop() {
         let unreadable = |error| NotFound::Unreadable { path: dir.clone(), error };
@@ -89,11 +112,13 @@ fn below(root: &Path) -> Result<Vec<PathBuf>, NotFound> {
             if kind.is_dir() && depth < DEPTH {
                 dirs.push((entry.path(), depth + 1));
             } else if kind.is_file() && entry.file_name() == Format::Json.file_name() {
-                found.push(entry.path());
+                found.reports.push(entry.path());
+            } else if kind.is_file() && is_another(&entry.file_name()) {
+                found.aside.push(entry.path());
             }
         }
     }
-    if found.len() > REPORTS {
+    if found.reports.len() > REPORTS {
         return Err(too_many(format!("{REPORTS} reports")));
     }
     Ok(found)
@@ -123,8 +148,24 @@ mod tests {
             vec![at("own.json"), at("a"), at("b")],
             vec![root.path().to_owned(), at("own.json"), at("b/sealmark-report.json")],
         ] {
-            assert_eq!(reports(&named, &nowhere).unwrap(), expected);
+            assert_eq!(reports(&named, &nowhere).unwrap().reports, expected);
         }
+    }
+
+    #[test]
+    fn a_json_file_of_another_name_is_left_aside_and_known() {
+        let root = tree(&[
+            "a/sealmark-report.json",
+            "a/sealmark-report.codequality.json",
+            "a/sealmark-baseline.json",
+            "a/mine.json",
+            "a/named.json",
+            "a/notes.txt",
+        ]);
+        let at = |name: &str| root.path().join(name);
+        let found = reports(&[at("a"), at("a/named.json")], &at("a/out.json")).unwrap();
+        assert_eq!(found.reports, [at("a/named.json"), at("a/sealmark-report.json")]);
+        assert_eq!(found.aside, [at("a/mine.json")]);
     }
 
     #[test]
@@ -132,8 +173,8 @@ mod tests {
         let root = tree(&["a/sealmark-report.json", "sealmark-report.json"]);
         let at = |name: &str| root.path().join(name);
         let out = at("sealmark-report.json");
-        assert_eq!(reports(&[root.path().to_owned()], &out).unwrap(), [at("a/sealmark-report.json")]);
-        assert_eq!(reports(&[at("a"), out.clone()], &out).unwrap().len(), 2);
+        assert_eq!(reports(&[root.path().to_owned()], &out).unwrap().reports, [at("a/sealmark-report.json")]);
+        assert_eq!(reports(&[at("a"), out.clone()], &out).unwrap().reports.len(), 2);
     }
 
     #[test]
@@ -153,9 +194,9 @@ mod tests {
         std::os::unix::fs::symlink(at("real"), at("links/dir")).unwrap();
         std::os::unix::fs::symlink(at("real/sealmark-report.json"), at("links/sealmark-report.json")).unwrap();
         assert!(matches!(reports(&[at("links")], &at("out")).unwrap_err(), NotFound::NoneBelow { .. }));
-        assert_eq!(reports(&[at("links/dir")], &at("out")).unwrap().len(), 1);
+        assert_eq!(reports(&[at("links/dir")], &at("out")).unwrap().reports.len(), 1);
         // A loop does not hang it.
         std::os::unix::fs::symlink(root.path(), at("real/loop")).unwrap();
-        assert_eq!(reports(&[root.path().to_owned()], &at("out")).unwrap().len(), 1);
+        assert_eq!(reports(&[root.path().to_owned()], &at("out")).unwrap().reports.len(), 1);
     }
 }

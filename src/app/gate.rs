@@ -2,7 +2,11 @@
 
 use serde_json::json;
 
-use super::{Exit, compared::Compared, conclude, config_cmd, console};
+use super::{
+    Exit,
+    compared::{BASELINE, Compared},
+    conclude, config_cmd, console,
+};
 use crate::{
     cli::GateCommandArgs,
     compare,
@@ -13,9 +17,13 @@ use crate::{
 /// Runs the command.
 pub fn gate_reports(args: &GateCommandArgs) -> Exit {
     let mut values = args.gate.values();
-    let baseline = args.baseline.as_deref().map(|path| json!(path.to_string_lossy()));
-    values.extend(baseline.map(|path| ("--baseline", "output.baseline".to_owned(), path)));
-    if let Some(note) = args.gate.note() {
+    let (word, file) = match args.baseline.as_deref().map(|path| (path.to_str(), path)) {
+        Some((Some(word @ ("auto" | "off")), _)) => (Some(word), None),
+        named => (None, named.map(|(_, path)| path)),
+    };
+    let file = file.map(|path| json!(path.to_string_lossy()));
+    values.extend(file.map(|path| ("--baseline", "output.baseline".to_owned(), path)));
+    if let Some(note) = args.gate.letter.note() {
         console::line(&format!("note: {note}"));
     }
     let settings = match config_cmd::request(&args.source, values).map(|request| config::resolve(&request)) {
@@ -26,8 +34,18 @@ pub fn gate_reports(args: &GateCommandArgs) -> Exit {
     let mut output = settings.output;
     // This command judges; it leaves no file behind.
     output.write_baseline = None;
+    if word == Some("off") {
+        output.baseline = None;
+    }
     // The run that wrote the reports refused to go without a baseline, or went on its first time: this is the same run.
-    let compared = match Compared::read(&output, true) {
+    let beside = args.report.first().map(|report| report.with_file_name(BASELINE));
+    // As in `ci`, a file that the configuration names comes first.
+    let beside = beside.filter(|path| word == Some("auto") && output.baseline.is_none() && path.exists());
+    let compared = Compared::read(&output, true).and_then(|compared| match beside {
+        Some(path) => compared.with_file(&path),
+        None => Ok(compared),
+    });
+    let compared = match compared {
         Ok(compared) => compared,
         Err(exit) => return exit,
     };

@@ -6,15 +6,16 @@ use std::{
 };
 
 use super::{
-    Exit, compared,
+    Exit,
+    compared::{self, BASELINE},
     conclude::Concluded,
     console, detect,
     platform::{self, ARTIFACT, Fetched},
 };
 use crate::{
     ci::{
-        self, BadgePlace, BaselineFrom, Capability, Context, Event, Notice, Options, Platform, Publication, Published,
-        When, Written,
+        self, BadgePlace, BaselineFrom, Capability, Context, Notice, Options, Platform, Publication, Published, When,
+        Written,
     },
     cli::{BadgeTarget, CommentWhen, PublishArgs, SarifWhere},
     compare::Comparison,
@@ -22,9 +23,6 @@ use crate::{
     gate::Decision,
     report::{GateFacts, Places, RunResult},
 };
-
-/// What a run was compared with, beside its report (GitLab).
-const BASELINE: &str = "sealmark-baseline.json";
 
 /// The grades as variables of later jobs (GitLab), beside the report.
 const DOTENV: &str = "sealmark.env";
@@ -41,7 +39,7 @@ pub(super) struct Job {
     require: bool,
     /// Whether a platform is talked to; else its files and the log are all.
     network: bool,
-    /// Where the baseline goes that the run was compared with (GitLab): the job with the gate must compare with the same.
+    /// Where the baseline goes that the run is compared with, for a gate apart: it must compare with the same.
     kept: Option<PathBuf>,
 }
 
@@ -100,11 +98,6 @@ impl Job {
 
     /// Fits the settings of a run to the job, or says why nothing may be graded in it.
     pub fn fit(&mut self, settings: &mut Settings, sarif: SarifWhere) -> Result<(), Exit> {
-        let starts = settings.servers.iter().any(|server| !server.command.is_empty());
-        if let Some(refused) = ci::github::refuse_grading(self.context.event, starts) {
-            console::line(&refused.line());
-            return Err(Exit::Usage);
-        }
         let output = &mut settings.output;
         if output.out.is_some() {
             console::line("error: `sealmark ci` writes several reports, and --out names one file");
@@ -143,7 +136,7 @@ impl Job {
     /// Everything after the reports: publishes, writes the platform's files and says how the job ends.
     pub async fn finish(&self, runs: &[RunResult], concluded: &Concluded, missing: Option<&str>) -> Exit {
         let comparison = concluded.comparison.as_ref();
-        let publication = self.publication(runs, comparison, missing, &concluded.decision, &concluded.gate);
+        let mut publication = self.publication(runs, comparison, missing, &concluded.decision, &concluded.gate);
         let mut published = match self.network {
             true => self.publish(&publication, &concluded.places).await,
             false => Published::default(),
@@ -157,8 +150,14 @@ impl Job {
             dotenv: dotenv.as_deref(),
             exit_code: self.exit(&published.notices, concluded.exit).code(),
         };
+        publication.unpublished = self.fails(&published.notices);
         published.notices.extend(self.local_files(&publication, &written));
         self.conclude(&published.notices, concluded.exit)
+    }
+
+    /// Keeps the baseline beside a report.
+    pub fn keep_beside(&mut self, report: &Path) {
+        self.kept = Some(report.with_file_name(BASELINE));
     }
 
     /// Whether the baseline is the platform's to give.
@@ -175,6 +174,8 @@ impl Job {
         {
             Ok(runs) => self.keep(runs),
             Err(notice) => {
+                // What an earlier job left there is not what this one is compared with.
+                let _ = self.kept.as_deref().map(std::fs::remove_file);
                 let (Notice::Skipped { why, .. } | Notice::Failed { cause: why, .. }) = &notice else {
                     return Fetched::Missing("none was found".to_owned());
                 };
@@ -199,7 +200,7 @@ impl Job {
     /// Publishes what platform, event and token allow. Every adapter has its own deadline.
     pub async fn publish(&self, publication: &Publication<'_>, places: &Places) -> Published {
         let (token, job_token) = (platform::token(&self.context), platform::job_token(&self.context));
-        match (&self.context.platform, token) {
+        let mut published = match (&self.context.platform, token) {
             (Platform::GitHub, Some(token)) => {
                 let comment = ci::page::comment(publication);
                 let content = ci::github::Content { comment: &comment, places };
@@ -209,9 +210,24 @@ impl Job {
                 let tokens = ci::gitlab::Tokens { job: job_token.as_deref(), personal: token.as_deref() };
                 ci::gitlab::publish(publication, tokens, &ci::page::comment(publication)).await
             }
-            (Platform::GitHub, None) => Published { notices: self.unpublished(), comment_url: None },
+            (Platform::GitHub, None) => {
+                Published { notices: ci::asked::without_a_token(&self.context, &self.options), comment_url: None }
+            }
             _ => Published::default(),
-        }
+        };
+        published.notices.extend(ci::asked::without_a_place(&self.context, &self.options));
+        published
+    }
+
+    /// What to say when a command whose only work it is published nothing at all.
+    pub fn nothing_published(&self) -> Option<Notice> {
+        let Capability::No { why, remedy } = &self.context.capabilities.comment else { return None };
+        let (what, why, remedy) = ("nothing was published".to_owned(), why.clone(), remedy.clone());
+        let wanted = self.options.comment != When::Off;
+        wanted.then_some(match self.context.platform {
+            Platform::GitHub | Platform::GitLab => Notice::OutOfPlace { what, why, remedy },
+            _ => Notice::Skipped { what, why, remedy },
+        })
     }
 
     /// Writes the platform's own files and prints the annotations: what needs no network.
@@ -226,31 +242,14 @@ impl Job {
         local.notices
     }
 
-    /// What is wanted and cannot be done, one line each.
-    fn unpublished(&self) -> Vec<Notice> {
-        let can = &self.context.capabilities;
-        let wanted = [
-            (self.options.comment != When::Off && self.context.pull_request.is_some(), "no comment", &can.comment),
-            (
-                self.options.badge != BadgePlace::Off && self.context.event == Event::DefaultBranch,
-                "no badge",
-                &can.badge,
-            ),
-            (self.options.upload_sarif, "no code scanning upload", &can.sarif),
-        ];
-        let skipped = wanted.into_iter().filter(|(wanted, ..)| *wanted).filter_map(|(_, what, can)| match can {
-            Capability::Yes => None,
-            Capability::No { why, remedy } => {
-                Some(Notice::Skipped { what: what.to_owned(), why: why.clone(), remedy: remedy.clone() })
-            }
-        });
-        skipped.collect()
-    }
-
     /// How the job ends: what was published changes nothing, unless everything had to be.
     pub fn exit(&self, notices: &[Notice], exit: Exit) -> Exit {
-        let missed = notices.iter().any(|notice| !matches!(notice, Notice::Done { .. }));
-        if self.require && missed { exit.worst(Exit::Failure) } else { exit }
+        if self.fails(notices) { exit.worst(Exit::Failure) } else { exit }
+    }
+
+    /// Whether something that had to be published was not.
+    pub fn fails(&self, notices: &[Notice]) -> bool {
+        self.require && notices.iter().any(Notice::missed)
     }
 
     /// Says what became of it, and how the job ends.
@@ -258,7 +257,12 @@ impl Job {
         notices.iter().for_each(|notice| console::line(&notice.line()));
         let ends = self.exit(notices, exit);
         if ends != exit {
-            console::line("error: something that was asked for could not be published (--require-publish)");
+            console::line(&format!(
+                "error: exit code {} instead of {}: something that had to be published was not (--require-publish)",
+                ends.code(),
+                exit.code()
+            ));
+            console::line("hint: the notes and warnings above say what it was and what helps");
         }
         ends
     }
@@ -272,6 +276,15 @@ impl Job {
         decision: &'a Decision,
         gate: &'a GateFacts,
     ) -> Publication<'a> {
-        Publication { context: &self.context, runs, comparison, no_baseline, decision, gate, options: &self.options }
+        Publication {
+            context: &self.context,
+            runs,
+            comparison,
+            no_baseline,
+            decision,
+            gate,
+            options: &self.options,
+            unpublished: false,
+        }
     }
 }

@@ -54,7 +54,7 @@ pub fn judge(args: &JudgeArgs, color: ColorWhen) -> Exit {
     let surface = Surface::read(&trace);
     let judged = crate::judge::judge(&trace, &surface);
     let result = build::build(&trace, &surface, &judged, facts, &redactor);
-    conclude::conclude(&[result], &settings, color, &compared).exit
+    conclude::conclude(&[result], &settings, color, &compared, None).exit
 }
 
 fn read(path: &Path) -> Result<Trace, String> {

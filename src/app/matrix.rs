@@ -7,23 +7,18 @@ use crate::{
     ci::jobs,
     cli::{CiMatrixArgs, CiWord},
     compare::{self, FileError, ReadError},
-    config::{self, Resolved},
+    config::Resolved,
     plan,
     text::is_hidden,
 };
 
 /// Runs the command.
 pub fn matrix(args: &CiMatrixArgs) -> Exit {
-    let request = match config_cmd::request(&args.source, Vec::new()) {
-        Ok(request) => request,
+    let resolved = match config_cmd::configured(&args.source) {
+        Ok(resolved) => resolved,
         Err(exit) => return exit,
     };
-    let gitlab = request.env.get("GITLAB_CI").is_some_and(|value| value == "true");
-    let resolved = config::resolve(&request).and_then(|resolved| resolved.require_servers().map(|()| resolved));
-    let resolved = match resolved {
-        Ok(resolved) => resolved,
-        Err(error) => return config_cmd::mistake(&error),
-    };
+    let gitlab = std::env::var_os("GITLAB_CI").is_some_and(|value| value == "true");
     let platform = args.platform.unwrap_or(if gitlab { CiWord::Gitlab } else { CiWord::Github });
     let limit = match platform {
         CiWord::Github => jobs::GITHUB_JOBS,

@@ -15,7 +15,7 @@ use super::{
 use crate::{
     cli::{MergeArgs, SourceArgs},
     compare::{self, FileError, MAX_BYTES, MAX_RUNS, ReadError},
-    config::{self, Settings},
+    config::Settings,
     report::{self, ReportError, RunResult, result::Build},
     text::excerpt,
 };
@@ -69,8 +69,9 @@ pub fn merge(args: &MergeArgs) -> Exit {
         Ok(settings) => settings,
         Err(exit) => return exit,
     };
-    let merged = found::reports(&args.reports, &args.out).map_err(Refused::from).and_then(|paths| {
-        let mut merged = read(&paths)?;
+    let merged = found::reports(&args.reports, &args.out).map_err(Refused::from).and_then(|found| {
+        let mut merged = read(&found.reports)?;
+        merged.said.extend(aside(&found.aside));
         if let Some(settings) = &settings {
             merged.complete(settings)?;
         }
@@ -92,12 +93,21 @@ pub fn merge(args: &MergeArgs) -> Exit {
     Exit::Ok
 }
 
+/// JSON files that were left aside are named, the first few: a report of another name is not lost in silence.
+fn aside(files: &[PathBuf]) -> Option<String> {
+    const SHOWN: usize = 5;
+    let mut names: Vec<String> = files.iter().take(SHOWN).map(|path| path.display().to_string()).collect();
+    if files.len() > SHOWN {
+        names.push(format!("{} more", files.len() - SHOWN));
+    }
+    let rule = "below a directory reports are called sealmark-report.json; name others themselves";
+    (!names.is_empty()).then(|| format!("note: left aside: {} ({rule})", names.join(", ")))
+}
+
 /// The configuration whose servers were graded.
 fn configured(config: PathBuf, server: &[String]) -> Result<Settings, Exit> {
     let source = SourceArgs { config: Some(config), server: server.to_vec(), ..SourceArgs::default() };
-    let request = config_cmd::request(&source, Vec::new())?;
-    let resolved = config::resolve(&request).and_then(|resolved| resolved.require_servers().map(|()| resolved));
-    resolved.map(|resolved| resolved.settings).map_err(|error| config_cmd::mistake(&error))
+    config_cmd::configured(&source).map(|resolved| resolved.settings)
 }
 
 /// What was read.

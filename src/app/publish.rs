@@ -18,7 +18,10 @@ pub fn publish(args: &PublishCommandArgs) -> Exit {
 }
 
 fn prepared(args: &PublishCommandArgs) -> Result<Exit, Exit> {
-    let job = Job::of(&args.publish, args.baseline.as_deref());
+    let mut job = Job::of(&args.publish, args.baseline.as_deref());
+    if let Some(report) = args.report.first() {
+        job.keep_beside(report);
+    }
     let mut output = gate_settings(args)?;
     if let BaselineFrom::File(path) = &job.baseline {
         output.baseline = Some(path.clone());
@@ -38,14 +41,18 @@ fn prepared(args: &PublishCommandArgs) -> Result<Exit, Exit> {
         let comparison = compared.comparison(&runs);
         let decision = gate::decide(&runs, &output, comparison.as_ref());
         let gate = decision.facts(&output);
-        let publication = job.publication(&runs, comparison.as_ref(), missing.as_deref(), &decision, &gate);
+        let mut publication = job.publication(&runs, comparison.as_ref(), missing.as_deref(), &decision, &gate);
         let mut published = job.publish(&publication, &Places::default()).await;
+        if published.notices.is_empty() {
+            published.notices.extend(job.nothing_published());
+        }
         let written = Written {
             report: args.report.first().map(std::path::PathBuf::as_path),
             comment_url: published.comment_url.as_deref(),
             exit_code: job.exit(&published.notices, Exit::Ok).code(),
             ..Written::default()
         };
+        publication.unpublished = job.fails(&published.notices);
         published.notices.extend(job.local_files(&publication, &written));
         job.conclude(&published.notices, Exit::Ok)
     });

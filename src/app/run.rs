@@ -8,7 +8,7 @@ use super::{
     Exit,
     compared::Compared,
     conclude::{self, Concluded},
-    config_cmd, console,
+    config_cmd, console, detect,
     grading::{WRITING, all, warn},
     job::Job,
     platform::Fetched,
@@ -16,9 +16,12 @@ use super::{
 };
 use crate::{
     cli::{ColorWhen, RunArgs, SarifWhere, Shard},
-    config::{self, ConfigError, Resolved, Settings, settings::Format},
+    config::{
+        self, ConfigError, Resolved, Settings,
+        settings::{Format, ServerSettings},
+    },
     plan,
-    report::RunResult,
+    report::{RunResult, wording::counted},
     run::Impossible,
     targets::{self, cleanup},
 };
@@ -40,10 +43,11 @@ pub fn run(args: &RunArgs, color: ColorWhen) -> Exit {
         Ok(resolved) => {
             let job = resolved.profile_from_ci().then(Job::local);
             if job.is_some() {
-                console::line(
-                    "note: CI is set, so the ci profile is used: a summary here, JUnit and JSON in ./sealmark-report \
-                     (--profile standard, --format, --out or --out-dir ask for something else)",
-                );
+                console::line(&format!(
+                    "note: CI is set, so the ci profile is used: {} (--profile standard, --format, --out or --out-dir ask \
+                     for something else)",
+                    conclude::reports_go(&resolved.settings.output)
+                ));
             }
             grade(&resolved, Besides { record: args.record.as_deref(), color, job: job.as_ref() })
         }
@@ -63,7 +67,7 @@ pub(super) fn job(args: &RunArgs, color: ColorWhen, mut job: Job, sarif: SarifWh
 /// The settings of the flags, the servers of this share.
 fn start(args: &RunArgs, ci: bool) -> Result<Resolved, Exit> {
     let mut values = args.values().map_err(|error| super::command_line::refuse(&error))?;
-    if let Some(note) = args.settings.gate.note() {
+    if let Some(note) = args.settings.gate.letter.note() {
         console::line(&format!("note: {note}"));
     }
     if ci {
@@ -75,6 +79,7 @@ fn start(args: &RunArgs, ci: bool) -> Result<Resolved, Exit> {
     request.ci |= ci;
     let resolved = config::resolve(&request).and_then(|resolved| resolved.require_servers().map(|()| resolved));
     let mut resolved = resolved.map_err(|error| config_cmd::mistake(&error))?;
+    detect::refuse_to_start(&resolved.settings)?;
     if let Some(shard) = args.shard {
         take_share(&mut resolved.settings, shard);
     }
@@ -86,14 +91,21 @@ fn start(args: &RunArgs, ci: bool) -> Result<Resolved, Exit> {
 pub(super) fn take_share(settings: &mut Settings, shard: Shard) {
     let names: Vec<&str> = settings.servers.iter().map(|server| server.name.as_str()).collect();
     let (of, taken) = (names.len(), plan::share(&names, shard.index, shard.count));
-    let servers = taken.iter().map(|at| settings.servers[*at].clone()).collect();
-    settings.servers = servers;
+    let servers: Vec<ServerSettings> = taken.iter().map(|at| settings.servers[*at].clone()).collect();
+    let about_others = |warning: &String| {
+        let about = |servers: &[ServerSettings]| servers.iter().any(|server| server.warnings.contains(warning));
+        about(&settings.servers) && !about(&servers)
+    };
+    let warnings = settings.warnings.iter().filter(|warning| !about_others(warning)).cloned().collect();
+    (settings.servers, settings.warnings) = (servers, warnings);
     if taken.is_empty() {
         // They show one server.
         settings.output.formats.retain(|format| !matches!(format, Format::Badge | Format::Shields));
         console::line(&format!(
-            "note: share {}/{} of {of} servers is empty: nothing is graded here",
-            shard.index, shard.count
+            "note: share {}/{} of {} is empty: nothing is graded here",
+            shard.index,
+            shard.count,
+            counted(of, "server")
         ));
     }
 }
@@ -221,7 +233,7 @@ async fn reported(
 ) -> Ended {
     let of = Arc::clone(settings);
     let mut writing = tokio::task::spawn_blocking(move || {
-        let mut concluded = conclude::conclude(&runs, &of, color, &compared);
+        let mut concluded = conclude::conclude(&runs, &of, color, &compared, stopped);
         if runs.len() != of.servers.len() {
             console::line("error: a report could not be made: a defect of sealmark, please report it");
             concluded.exit = concluded.exit.worst(Exit::Failure);

@@ -1,17 +1,16 @@
 //! `surface`: what the servers offer, without grading; and the snapshots that `run` writes and compares with.
 
-use std::{
-    path::{Path, PathBuf},
-    sync::Arc,
-};
+use std::{path::Path, sync::Arc};
 
 use super::{
-    Exit, compared, conclude, config_cmd, console, grading, run,
+    Exit, compared, conclude, config_cmd, console, detect, grading,
+    reviewed::Reviewed,
+    run,
     signals::{self, Signals},
 };
 use crate::{
     cli::SurfaceArgs,
-    compare::{self, Comparison, ServerComparison, ServerSurface, Snapshot, surface_drift},
+    compare::{self, Comparison, ServerSurface, Snapshot},
     config::{
         self, Resolved,
         settings::{FailOn, OutputSettings},
@@ -29,7 +28,8 @@ pub fn surface(args: &SurfaceArgs) -> Exit {
     let resolved = asked.and_then(|values| {
         let request = config_cmd::request(&args.source, values)?;
         let resolved = config::resolve(&request).and_then(|resolved| resolved.require_servers().map(|()| resolved));
-        resolved.map_err(|error| config_cmd::mistake(&error))
+        let resolved = resolved.map_err(|error| config_cmd::mistake(&error))?;
+        detect::refuse_to_start(&resolved.settings).map(|()| resolved)
     });
     let mut resolved = match resolved {
         Ok(resolved) => resolved,
@@ -102,7 +102,7 @@ fn checked(runs: &[RunResult], reviewed: &Reviewed, secrets: &[String]) -> Exit 
     if reviewed.differs(runs) {
         console::line(&reviewed.acceptance(secrets));
     }
-    let unknown = of(runs).servers.keys().any(|name| !reviewed.snapshot.servers.contains_key(name));
+    let unknown = of(runs).servers.keys().any(|name| !reviewed.holds(name));
     if unknown || comparison.drifted() { Exit::BelowGate } else { Exit::Ok }
 }
 
@@ -154,64 +154,6 @@ pub(super) fn write(path: &Path, runs: &[RunResult]) -> Result<(), Exit> {
     })
 }
 
-/// A committed snapshot and what was read from it.
-#[derive(Debug)]
-pub(super) struct Reviewed {
-    path: PathBuf,
-    snapshot: Snapshot,
-}
-
-impl Reviewed {
-    /// Reads a snapshot before anything is started.
-    pub(super) fn read(path: &Path) -> Result<Self, Exit> {
-        match Snapshot::read_file(path) {
-            Ok(snapshot) => Ok(Self { path: path.to_owned(), snapshot }),
-            Err(error) => Err(console::mistake(&error, Some(error.hint()))),
-        }
-    }
-
-    /// Puts what changed into a comparison, in the place of what a baseline tells.
-    pub(super) fn merge(&self, comparison: &mut Comparison, runs: &[RunResult]) {
-        for run in runs {
-            let known = comparison.servers.iter().position(|server| server.name == run.name);
-            let at = known.unwrap_or(comparison.servers.len());
-            if known.is_none() {
-                comparison.servers.push(ServerComparison { name: run.name.clone(), ..ServerComparison::default() });
-            }
-            let (server, file) = (&mut comparison.servers[at], self.path.display());
-            match (self.snapshot.servers.get(&run.name), run.server.offers.as_deref()) {
-                (Some(before), Some(after)) => {
-                    if server.before.is_some() {
-                        let note = format!("what the server offers was compared with {file} and not with the baseline");
-                        server.notes.push(note);
-                    }
-                    server.drift = surface_drift(before, after);
-                }
-                // What a baseline tells of it, if anything, still holds.
-                (None, Some(_)) => server.notes.push(format!("{file} does not hold this server")),
-                (_, None) => {
-                    server.drift.clear();
-                    server.notes.push(format!("the server was not met, so nothing was compared with {file}"));
-                }
-            }
-        }
-    }
-
-    /// Whether there is something to accept: a change, or a server that the snapshot does not hold.
-    pub(super) fn differs(&self, runs: &[RunResult]) -> bool {
-        runs.iter().filter_map(|run| Some((&run.name, run.server.offers.as_deref()?))).any(|(name, after)| {
-            self.snapshot.servers.get(name).is_none_or(|before| !surface_drift(before, after).is_empty())
-        })
-    }
-
-    /// The line that says how to accept it.
-    pub(super) fn acceptance(&self, secrets: &[String]) -> String {
-        let words: Vec<String> = std::env::args_os().skip(1).map(|word| word.to_string_lossy().into_owned()).collect();
-        let command = accepting(&words, &self.path);
-        format!("surface: accept it with: {}", Redactor::new(&[], secrets, true).apply(&command))
-    }
-}
-
 /// What a server offers with its texts, where a snapshot is written or compared with, or nothing else is wanted. None of
 /// a server that was not met. A snapshot is committed: what would differ from run to run is always rewritten.
 pub(super) fn offers(
@@ -226,72 +168,4 @@ pub(super) fn offers(
         let redactor = Redactor::new(&trace.header.placeholders, secrets, true);
         Box::new(ServerSurface::read(surface, &redactor))
     })
-}
-
-/// Flags that say which servers there are, all with a value.
-const NAMING: [&str; 10] = [
-    "--config",
-    "--profile",
-    "--server",
-    "--start",
-    "--url",
-    "--header",
-    "--bearer",
-    "--name",
-    "--start-timeout",
-    "--connect-timeout",
-];
-
-/// The command that accepts what changed, with the words of an invocation that name its servers.
-fn accepting(words: &[String], path: &Path) -> String {
-    let mut kept = vec!["sealmark".to_owned(), "surface".to_owned()];
-    let mut rest = words.iter();
-    let mut tail = Vec::new();
-    while let Some(word) = rest.next() {
-        if word == "--" {
-            tail.push(word.clone());
-            tail.extend(rest.by_ref().cloned());
-            break;
-        }
-        let flag = word.split_once('=').map_or(word.as_str(), |(flag, _)| flag);
-        if !NAMING.contains(&flag) {
-            continue;
-        }
-        let value = match word.split_once('=') {
-            Some((_, value)) => Some(value.to_owned()),
-            None => rest.next().cloned(),
-        };
-        let Some(value) = value else { break };
-        // A token that is written out stays out of the log.
-        let written_out = matches!(flag, "--bearer" | "--header") && !value.contains("${");
-        kept.extend([flag.to_owned(), if written_out { "…".to_owned() } else { value }]);
-    }
-    kept.extend(["--out".to_owned(), path.display().to_string()]);
-    kept.extend(tail);
-    shell_words::join(kept)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn accepting(line: &str) -> String {
-        super::accepting(&shell_words::split(line).unwrap(), Path::new("s.json"))
-    }
-
-    #[test]
-    fn the_accepting_command_names_the_same_servers() {
-        assert_eq!(accepting("run --surface s.json"), "sealmark surface --out s.json");
-        assert_eq!(
-            accepting("run --fail-on drift --start 'node x.js --y' --config=a.yaml --server b"),
-            "sealmark surface --start 'node x.js --y' --config a.yaml --server b --out s.json"
-        );
-        assert_eq!(accepting("run -- node x.js --config y"), "sealmark surface --out s.json -- node x.js --config y");
-    }
-
-    #[test]
-    fn a_token_that_was_written_out_is_not_repeated() {
-        let line = accepting("run --url http://x/mcp --bearer hunter2 --header 'Authorization: Bearer ${TOKEN}'");
-        assert!(!line.contains("hunter2") && line.contains("${TOKEN}"), "{line}");
-    }
 }

@@ -87,7 +87,7 @@ fn word(level: Level) -> &'static str {
 fn summary(publication: &Publication<'_>, kept: &[Finding], left_out: usize) -> String {
     let code = publication.decision.code;
     let level = match kept.first() {
-        _ if code != 0 => Level::Error,
+        _ if code != 0 || publication.unpublished => Level::Error,
         Some(finding) => finding.level.max(Level::Warning),
         None => Level::Notice,
     };
@@ -103,7 +103,10 @@ fn summary(publication: &Publication<'_>, kept: &[Finding], left_out: usize) -> 
         let regressions: usize = comparison.servers.iter().map(|server| server.regressions.len()).sum();
         let drift = comparison.servers.iter().flat_map(|server| &server.drift);
         let breaking = drift.filter(|drift| drift.level == DriftLevel::Breaking).count();
-        parts.push(format!("{}, {}", counted(regressions, "regression"), counted(breaking, "breaking change")));
+        let grades = comparison.has_grades().then(|| counted(regressions, "regression"));
+        let surface = comparison.has_surface().then(|| counted(breaking, "breaking change"));
+        let found: Vec<String> = grades.into_iter().chain(surface).collect();
+        parts.push(if found.is_empty() { "nothing was compared".to_owned() } else { found.join(", ") });
     }
     for reason in publication.decision.reasons.iter().take(3) {
         parts.push(excerpt(reason, 300));
@@ -115,6 +118,7 @@ fn summary(publication: &Publication<'_>, kept: &[Finding], left_out: usize) -> 
         parts.push(format!("{left_out} more findings are in the job summary and in the report"));
     }
     let title = match (code, publication.gate.fail_under) {
+        (0, _) if publication.unpublished => "sealmark: something was not published",
         (0, None) => "sealmark: the gate is off",
         (0, Some(_)) if publication.decision.reasons.is_empty() => "sealmark: the gate is met",
         (0, Some(_)) => "sealmark: the gate is missed, and that is let pass",

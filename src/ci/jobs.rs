@@ -57,12 +57,12 @@ pub fn gitlab_pipeline(jobs: &[Vec<&str>], config: Option<&Path>, chosen: &[Stri
         );
     }
     let merge = format!("sealmark merge sealmark-report {complete} --out sealmark-report/sealmark-report.json");
-    let gate = format!("sealmark gate{flag} --report sealmark-report/sealmark-report.json");
+    let gate = format!("sealmark gate{flag} --report sealmark-report/sealmark-report.json --baseline auto");
     let _ = write!(
         text,
         "\nsealmark:\n  extends: .sealmark\n  stage: report\n  when: always\n  script:\n    - {}\n    \
          - sealmark publish --report sealmark-report/sealmark-report.json --baseline-job sealmark\n  artifacts:\n    \
-         when: always\n    paths: [sealmark-report/sealmark-report.json]\n\n\
+         when: always\n    paths: [sealmark-report/sealmark-report.json, sealmark-report/sealmark-baseline.json]\n\n\
          sealmark-gate:\n  extends: .sealmark\n  stage: gate\n  script:\n    - {}\n",
         json!(merge),
         json!(gate)

@@ -2,6 +2,7 @@
 
 mod annotations;
 pub mod archive;
+pub mod asked;
 mod context;
 mod detect;
 pub mod github;

@@ -21,6 +21,15 @@ pub enum Notice {
         /// What enables it.
         remedy: String,
     },
+    /// It was asked for, and comes with another event than this one.
+    OutOfPlace {
+        /// What (`no badges`).
+        what: String,
+        /// Why not now.
+        why: String,
+        /// When.
+        remedy: String,
+    },
     /// It was tried and failed.
     Failed {
         /// What (`the comment was not written`).
@@ -38,7 +47,9 @@ impl Notice {
         terminal::line(&match self {
             Self::Done { what, url: Some(url) } => format!("{what}: {url}"),
             Self::Done { what, url: None } => what.clone(),
-            Self::Skipped { what, why, remedy } => format!("note: {what}: {why} ({remedy})"),
+            Self::Skipped { what, why, remedy } | Self::OutOfPlace { what, why, remedy } => {
+                format!("note: {what}: {why} ({remedy})")
+            }
             Self::Failed { what, cause, remedy } => format!("warning: {what}: {cause} ({remedy})"),
         })
     }
@@ -46,5 +57,10 @@ impl Notice {
     /// Whether it was tried in vain.
     pub fn failed(&self) -> bool {
         matches!(self, Self::Failed { .. })
+    }
+
+    /// Whether something was due and is not published.
+    pub fn missed(&self) -> bool {
+        matches!(self, Self::Failed { .. } | Self::Skipped { .. })
     }
 }

@@ -39,18 +39,21 @@ pub struct Written<'a> {
     pub exit_code: u8,
 }
 
-/// The outputs, always all of them and in this order. What is not known is empty: `regressions` and `drift` without a
-/// baseline, `grade` when a server has no letter.
+/// The outputs, always all of them and in this order. What is not known is empty: `regressions` and `drift` where nothing
+/// was compared, `grade` when a server has no letter.
 ///
 /// `grade` is the worst letter, with a star when it is provisional. `drift` counts breaking and notable changes.
 pub fn outputs(publication: &Publication<'_>, written: &Written<'_>) -> Vec<Output> {
     let runs = publication.runs;
     let number = |count: Option<usize>| count.map(|count| count.to_string()).unwrap_or_default();
     let path = |path: Option<&Path>| path.map(|path| path.display().to_string()).unwrap_or_default();
-    let servers = publication.comparison.map(|comparison| &comparison.servers);
-    let regressions = servers.map(|servers| servers.iter().map(|server| server.regressions.len()).sum());
-    let drift = servers.map(|servers| {
-        servers.iter().flat_map(|server| &server.drift).filter(|drift| drift.level < DriftLevel::Info).count()
+    let comparison = publication.comparison;
+    let regressions = comparison.filter(|comparison| comparison.has_grades());
+    let regressions =
+        regressions.map(|comparison| comparison.servers.iter().map(|server| server.regressions.len()).sum());
+    let drift = comparison.filter(|comparison| comparison.has_surface()).map(|comparison| {
+        let drift = comparison.servers.iter().flat_map(|server| &server.drift);
+        drift.filter(|drift| drift.level < DriftLevel::Info).count()
     });
     let eligible = !runs.is_empty() && runs.iter().all(|run| run.badge.eligible);
     [

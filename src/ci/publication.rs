@@ -82,12 +82,14 @@ pub struct Publication<'a> {
     pub gate: &'a GateFacts,
     /// What is wanted.
     pub options: &'a Options,
+    /// Whether something that had to be published was not, so that the job fails whatever the gate says.
+    pub unpublished: bool,
 }
 
 impl Publication<'_> {
     /// Whether there is something to say: a change against the baseline, or without one a missed gate.
     pub fn has_news(&self) -> bool {
-        match self.comparison {
+        match self.comparison.filter(|comparison| comparison.has_grades() || comparison.has_surface()) {
             Some(comparison) => {
                 let better = comparison.servers.iter().any(|server| !server.improvements.is_empty());
                 better || comparison.regressed() || comparison.drifted()

@@ -104,7 +104,7 @@ pub struct PublishArgs {
     /// Tells several comments of one request apart [default: sealmark]
     #[arg(long, value_name = "KEY")]
     pub comment_key: Option<CommentKey>,
-    /// What becomes of SARIF
+    /// What becomes of SARIF; `publish` writes no file, so that there only `upload` does something
     #[arg(long, value_enum, value_name = "WHAT", default_value_t)]
     pub sarif: SarifWhere,
     /// Write no annotations
@@ -124,6 +124,8 @@ pub struct PublishArgs {
     #[arg(long, value_name = "NAME")]
     pub baseline_job: Option<String>,
     /// Fail (exit 4) when something that was asked for could not be published
+    ///
+    /// That a comment has no request in this event, or a badge no push to the default branch, is no failure.
     #[arg(long)]
     pub require_publish: bool,
 }
@@ -138,9 +140,11 @@ pub struct PublishCommandArgs {
     #[arg(long, conflicts_with = "report")]
     pub artifact: bool,
     /// The baseline: `auto`, `off` or a JSON report [default: auto]
+    ///
+    /// What `auto` finds is kept beside the first --report as sealmark-baseline.json, for `gate --baseline auto`.
     #[arg(long, value_name = "FILE|auto|off")]
     pub baseline: Option<PathBuf>,
-    /// The gate, for what the comment says of it.
+    /// The gate, for what the comment says of it: it decides nothing here.
     #[command(flatten)]
     pub gate: GateArgs,
     /// What is published.
@@ -154,8 +158,9 @@ pub struct GateCommandArgs {
     /// A JSON report; repeat for several
     #[arg(long, value_name = "FILE", required = true)]
     pub report: Vec<PathBuf>,
-    /// An earlier JSON report to compare with
-    #[arg(long, value_name = "FILE")]
+    /// An earlier JSON report to compare with; `auto` for the one that `sealmark ci` or `publish` found and kept beside
+    /// the report as sealmark-baseline.json, if there was one; or `off`
+    #[arg(long, value_name = "FILE|auto|off")]
     pub baseline: Option<PathBuf>,
     /// Where the gate's settings come from, and the profile: in CI it is the ci profile, as in `run`.
     #[command(flatten)]
@@ -169,6 +174,9 @@ pub struct GateCommandArgs {
 #[derive(Debug, Clone, Subcommand)]
 pub enum BaselineCommand {
     /// Fetch the report that the default branch left behind
+    ///
+    /// Exits 0 when it was written, and when there is none yet: then no file is written and a line says why. Exits 2 where
+    /// it cannot be asked for (no CI, no token, a wrong address), and 4 when it could not be got or read.
     Fetch(BaselineFetchArgs),
 }
 
@@ -189,7 +197,8 @@ pub struct BaselineFetchArgs {
 /// `merge`.
 #[derive(Debug, Clone, Args)]
 pub struct MergeArgs {
-    /// JSON reports, or directories that hold them at any depth (as downloaded artifacts do)
+    /// JSON reports, or directories (of downloaded artifacts): every sealmark-report.json below them, at any depth, and no
+    /// file of another name
     #[arg(value_name = "REPORT", required = true)]
     pub reports: Vec<PathBuf>,
     /// Where to write the merged report

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use super::{
-    CheckArgs, CompareArgs, GateArgs, HeaderLine, LimitArgs, ReportArgs, RunArgs, SandboxArgs, SettingArgs,
+    CheckArgs, CompareArgs, GateArgs, HeaderLine, LetterArgs, LimitArgs, ReportArgs, RunArgs, SandboxArgs, SettingArgs,
     SurfaceArgs, TargetArgs, values::word,
 };
 
@@ -129,16 +129,24 @@ impl CheckArgs {
 impl GateArgs {
     /// The settings of the gate's flags.
     pub fn values(&self) -> Vec<FromFlag> {
+        let mut values = self.letter.values();
+        if !self.fail_on.is_empty() {
+            let words: Vec<_> = self.fail_on.iter().map(word).collect();
+            values.push(from("--fail-on", "output.fail_on", json!(words)));
+        }
+        values
+    }
+}
+
+impl LetterArgs {
+    /// The settings of these flags.
+    pub fn values(&self) -> Vec<FromFlag> {
         let mut values = Vec::new();
         values.extend(self.fail_under.map(|gate| {
             let word = gate.letter.map_or("none".to_owned(), String::from);
             from("--fail-under", "output.fail_under", json!(word))
         }));
         values.extend(self.soft_fail.then(|| from("--soft-fail", "output.exit_policy.soft_fail", json!(true))));
-        if !self.fail_on.is_empty() {
-            let words: Vec<_> = self.fail_on.iter().map(word).collect();
-            values.push(from("--fail-on", "output.fail_on", json!(words)));
-        }
         values
     }
 
@@ -280,7 +288,7 @@ mod tests {
         let cli = Cli::try_parse_from(["sealmark", "run", "--fail-under", "b"]).unwrap();
         let Command::Run(args) = cli.command else { panic!("not run") };
         assert_eq!(value(&args.values().unwrap(), "output.fail_under"), "B");
-        assert_eq!(args.settings.gate.note().unwrap(), "--fail-under b is read as B");
+        assert_eq!(args.settings.gate.letter.note().unwrap(), "--fail-under b is read as B");
     }
 
     #[test]

@@ -14,7 +14,8 @@ pub use ci::{
     InitArgs, MergeArgs, PublishArgs, PublishCommandArgs, SurfaceArgs,
 };
 pub use settings::{
-    CheckArgs, CompareArgs, GateArgs, LimitArgs, ReportArgs, RunArgs, SandboxArgs, SettingArgs, SourceArgs, TargetArgs,
+    CheckArgs, CompareArgs, GateArgs, LetterArgs, LimitArgs, ReportArgs, RunArgs, SandboxArgs, SettingArgs, SourceArgs,
+    TargetArgs,
 };
 pub use values::{
     ArtifactName, BadgeTarget, CiWord, ColorWhen, CommandLine, CommentKey, CommentWhen, FailOnWord, FormatWord, Gate,
@@ -74,12 +75,28 @@ pub enum Command {
     ///
     /// Detects the platform, fetches the baseline, runs with the ci profile and publishes what platform, event and
     /// token allow. What could not be published is said in one line each and changes no exit code.
+    #[command(
+        mut_arg("profile", |arg| arg.help(
+            "The profile to start from: standard, quick, ci, strict, paranoid or one of your own [default: ci]"
+        )),
+        mut_arg("format", |arg| arg.help(
+            "Report formats besides those of the job; repeat or separate with commas for several"
+        ).long_help(None)),
+        mut_arg("out", |arg| arg.hide(true)),
+        mut_arg("out_dir", |arg| arg.help(
+            "Write one file per format into this directory [default: sealmark-report]"
+        ))
+    )]
     Ci(CiArgs),
     /// Publish reports that are on disk
     ///
-    /// The reports are untrusted: of a fork's run, for example. Nothing is graded.
+    /// The reports are untrusted: of a fork's run, for example. Nothing is graded, and the gate decides what is said, not
+    /// how the command ends: 0, or 4 with --require-publish. `gate` decides.
     Publish(PublishCommandArgs),
     /// Decide the exit code over reports that are on disk
+    ///
+    /// As the run that wrote them would have ended. Without a baseline nothing is worse or different: it was the first
+    /// run.
     Gate(GateCommandArgs),
     /// Get the baseline of a CI run
     #[command(subcommand)]
@@ -135,7 +152,7 @@ pub struct DemoArgs {
     pub mode: DemoMode,
     /// The gate.
     #[command(flatten)]
-    pub gate: GateArgs,
+    pub gate: LetterArgs,
     /// The report.
     #[command(flatten)]
     pub report: ReportArgs,
@@ -226,7 +243,7 @@ pub struct JudgeArgs {
     pub recording: PathBuf,
     /// The gate.
     #[command(flatten)]
-    pub gate: GateArgs,
+    pub gate: LetterArgs,
     /// The report.
     #[command(flatten)]
     pub report: ReportArgs,

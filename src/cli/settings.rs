@@ -128,21 +128,31 @@ pub struct CheckArgs {
     pub pack: Vec<String>,
 }
 
+/// The letter that the gate asks for: all that a command without a comparison can decide by.
+#[derive(Debug, Clone, Default, Args)]
+#[command(next_help_heading = "Gate")]
+pub struct LetterArgs {
+    /// The gate: the lowest letter that a graded pack may have, A, B, C, D or F, or none to turn it off [default: A]
+    #[arg(long, value_name = "LETTER")]
+    pub fail_under: Option<Gate>,
+    /// A missed gate is only a warning; exit codes 2, 3 and 4 stay
+    #[arg(long)]
+    pub soft_fail: bool,
+}
+
 /// The gate.
 #[derive(Debug, Clone, Default, Args)]
 #[command(next_help_heading = "Gate")]
 pub struct GateArgs {
-    /// Exit 1 when a graded pack is below this letter: A, B, C, D, F, or none to turn the gate off [default: A]
-    #[arg(long, value_name = "LETTER")]
-    pub fail_under: Option<Gate>,
-    /// Warn about a grade below the gate and exit 0; exit codes 2, 3 and 4 stay
-    #[arg(long)]
-    pub soft_fail: bool,
-    /// What exits 1; repeat or separate with commas for several [default: any]
+    /// The letter.
+    #[command(flatten)]
+    pub letter: LetterArgs,
+    /// What misses the gate; repeat or separate with commas for several [default: any]
     ///
-    /// `any`: a grade below the gate, and a regression against --baseline. `regressions`: a regression alone. `drift`:
-    /// a breaking or notable change of what the server offers. `regressions` and `drift` need --baseline, `drift` can
-    /// do with --surface.
+    /// `any`: a grade below the letter, and a regression against the baseline. `regressions`: a regression alone.
+    /// `drift`: a breaking or notable change of what the server offers. `regressions` needs a baseline, `drift` a
+    /// baseline or a snapshot; one that is named as a file and holds none of the servers misses the gate, and so does
+    /// for `drift` a snapshot that lacks a server.
     #[arg(long, value_enum, value_name = "WHAT", value_delimiter = ',')]
     pub fail_on: Vec<FailOnWord>,
 }
@@ -157,7 +167,10 @@ pub struct CompareArgs {
     /// left behind; and `off`.
     #[arg(long, value_name = "FILE")]
     pub baseline: Option<PathBuf>,
-    /// Save this run's JSON report for a later --baseline; not written when the run regressed
+    /// Save this run's JSON report for a later --baseline
+    ///
+    /// Left as it is when the run regressed, when a server was not graded, and when the file holds a server that was not
+    /// among those of the run.
     #[arg(long, value_name = "FILE")]
     pub write_baseline: Option<PathBuf>,
     /// A committed snapshot of what the servers offer: show what changed, text by text

@@ -12,6 +12,8 @@ pub struct Comparison {
     pub servers: Vec<ServerComparison>,
     /// What concerns no single server, each a sentence: a server of the baseline that was not graded now.
     pub notes: Vec<String>,
+    /// The names that the baseline holds; `None` where the runs were compared with a snapshot alone.
+    pub held: Option<Vec<String>>,
 }
 
 /// One server against itself, matched by name.
@@ -31,6 +33,12 @@ pub struct ServerComparison {
     pub notes: Vec<String>,
     /// What the server offers differently, breaking first.
     pub drift: Vec<Drift>,
+    /// What limits the comparison with a snapshot, each a sentence.
+    pub snapshot_notes: Vec<String>,
+    /// No verdict could be compared: the baseline does not hold the server, or only a run of it that was not graded.
+    pub without_grades: bool,
+    /// What the server offers could not be compared.
+    pub without_surface: bool,
 }
 
 /// A pack's letter or a check's verdict that changed its rank.
@@ -134,9 +142,20 @@ impl Comparison {
                 && server.regressions.is_empty()
                 && server.improvements.is_empty()
                 && server.notes.is_empty()
+                && server.snapshot_notes.is_empty()
                 && server.drift.is_empty()
         };
         self.notes.is_empty() && self.servers.iter().all(same)
+    }
+
+    /// Whether a verdict of any server was compared with an earlier one.
+    pub fn has_grades(&self) -> bool {
+        self.servers.iter().any(|server| !server.without_grades)
+    }
+
+    /// Whether what any server offers was compared with what it offered.
+    pub fn has_surface(&self) -> bool {
+        self.servers.iter().any(|server| !server.without_surface)
     }
 
     /// The comparison of a server.

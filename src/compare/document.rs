@@ -4,6 +4,7 @@
 //! schema     "sealmark.diff/1"
 //! before     the earlier side: {"builds": [{"version", "methodology"}], "servers": count}
 //! after      the later side, the same
+//! compared   whether anything of a server was compared: names match and the earlier runs were graded
 //! regressed  whether a server has regressions
 //! drifted    whether a server has breaking or notable drift
 //! notes      sentences about no single server
@@ -37,6 +38,7 @@ struct Document<'a> {
     schema: &'static str,
     before: Side<'a>,
     after: Side<'a>,
+    compared: bool,
     regressed: bool,
     drifted: bool,
     notes: &'a [String],
@@ -80,6 +82,7 @@ pub fn document(before: &[RunResult], after: &[RunResult], comparison: &Comparis
         schema: SCHEMA,
         before: side(before),
         after: side(after),
+        compared: comparison.has_grades() || comparison.has_surface(),
         regressed: comparison.regressed(),
         drifted: comparison.drifted(),
         notes: &comparison.notes,
@@ -121,6 +124,7 @@ mod tests {
         assert_eq!(value["before"]["builds"][0]["version"], "0.1.0");
         assert_eq!((&value["after"]["builds"][0]["version"], &value["after"]["servers"]), (&"9.9.9".into(), &2.into()));
         assert_eq!((&value["regressed"], &value["drifted"]), (&true.into(), &false.into()));
+        assert_eq!(value["compared"], true);
         let server = &value["servers"][0];
         assert_eq!((&server["before"]["core"], &server["after"]["core"]), (&"A".into(), &"C".into()));
         assert_eq!(server["regressions"], serde_json::json!([{ "pack": "core", "before": "A", "after": "C" }]));

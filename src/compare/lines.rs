@@ -19,7 +19,7 @@ const NAME: usize = 80;
 /// Longest sentence in a line.
 const SENTENCE: usize = 400;
 
-/// The lines for standard error: what limits the comparison (`baseline:`), what got worse (`regression:`), what got better
+/// The lines for standard error: what limits the comparison (`baseline:`, `snapshot:`), what got worse (`regression:`), what got better
 /// (`improved:`), what the server offers differently (`drift:`), and what of it does not affect the exit code.
 ///
 /// At most 200 lines per server, and as many of text diffs; what is left out is counted.
@@ -33,6 +33,7 @@ pub fn lines(comparison: &Comparison, fail_on: FailOn) -> Vec<String> {
             if several { format!("{kind}: {}: ", excerpt(&server.name, NAME)) } else { format!("{kind}: ") }
         };
         list(&of("baseline"), &server.notes, shown, |note| excerpt(note, SENTENCE), &mut lines);
+        list(&of("snapshot"), &server.snapshot_notes, shown, |note| excerpt(note, SENTENCE), &mut lines);
         list(&of("regression"), &server.regressions, shown, Change::line, &mut lines);
         list(&of("improved"), &server.improvements, shown, Change::line, &mut lines);
         drifts(&of("drift"), &server.drift, shown, &mut lines);
@@ -134,7 +135,7 @@ mod tests {
 
     #[test]
     fn every_line_says_its_kind_and_among_several_its_server() {
-        let one = Comparison { servers: vec![server("a")], notes: Vec::new() };
+        let one = Comparison { servers: vec![server("a")], notes: Vec::new(), ..Comparison::default() };
         assert_eq!(
             lines(&one, FailOn::default()),
             [
@@ -145,7 +146,8 @@ mod tests {
                 "note: drift does not affect the exit code (add --fail-on drift)",
             ]
         );
-        let two = Comparison { servers: vec![server("a"), server("b")], notes: vec!["x".into()] };
+        let two =
+            Comparison { servers: vec![server("a"), server("b")], notes: vec!["x".into()], ..Comparison::default() };
         let found = lines(&two, FailOn { drift: true, ..FailOn::default() });
         assert_eq!(found.len(), 9);
         assert_eq!((found[0].as_str(), found[6].as_str()), ("baseline: x", "regression: b: pack core A → B"));
@@ -156,10 +158,10 @@ mod tests {
         let mut quiet = server("a");
         quiet.regressions.clear();
         quiet.drift = vec![drift(DriftLevel::Info)];
-        let quiet = Comparison { servers: vec![quiet], notes: Vec::new() };
+        let quiet = Comparison { servers: vec![quiet], notes: Vec::new(), ..Comparison::default() };
         let neither = FailOn { regressions: false, ..FailOn::default() };
         assert!(!lines(&quiet, neither).iter().any(|line| line.starts_with("note: ")));
-        let loud = Comparison { servers: vec![server("a")], notes: Vec::new() };
+        let loud = Comparison { servers: vec![server("a")], notes: Vec::new(), ..Comparison::default() };
         assert_eq!(lines(&loud, neither).iter().filter(|line| line.starts_with("note: ")).count(), 2);
     }
 
@@ -171,11 +173,18 @@ mod tests {
             improvements: vec![change("x"); 60],
             notes: vec!["x".repeat(1000); 60],
             drift: vec![drift(DriftLevel::Notable); 60],
-            before: None,
+            ..ServerComparison::default()
         };
-        let one = lines(&Comparison { servers: vec![full(0)], notes: Vec::new() }, FailOn::default());
+        let one = lines(
+            &Comparison { servers: vec![full(0)], notes: Vec::new(), ..Comparison::default() },
+            FailOn::default(),
+        );
         assert!(one.len() <= 200 && one.contains(&"regression: and 12 more".to_owned()), "{}", one.len());
-        let many = Comparison { servers: (0..1000).map(full).collect(), notes: vec!["x".into(); 5000] };
+        let many = Comparison {
+            servers: (0..1000).map(full).collect(),
+            notes: vec!["x".into(); 5000],
+            ..Comparison::default()
+        };
         let many = lines(&many, FailOn::default());
         assert!(many.len() <= 12_100 && many.contains(&"drift: 999: and 58 more".to_owned()), "{}", many.len());
     }
@@ -196,6 +205,7 @@ mod tests {
                 ..ServerComparison::default()
             }],
             notes: vec![HOSTILE.into()],
+            ..Comparison::default()
         };
         let twice = Comparison { servers: [bad.servers.clone(), bad.servers.clone()].concat(), ..bad };
         for line in lines(&twice, FailOn::default()) {

@@ -1,7 +1,7 @@
 //! Reports from disk: untrusted, so bounded before they are parsed and checked before anybody uses them.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     fs::{self, File, Metadata},
     io::Read,
     ops::Range,
@@ -74,10 +74,20 @@ pub type Keep<'k, T> = dyn Fn(RunResult, &str) -> T + Sync + 'k;
 /// The first file that cannot be read, holds a server that an earlier one held, or makes them too many.
 pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<RunResult>, FileError> {
     let mut all: Vec<RunResult> = Vec::new();
+    let mut from: HashMap<String, &Path> = HashMap::new();
     for path in paths {
         let path = path.as_ref();
-        all.extend(read_file(path)?);
-        distinct(all.iter().map(|run| run.name.as_str())).map_err(|why| FileError { path: path.to_owned(), why })?;
+        let refuse = |why| Err(FileError { path: path.to_owned(), why });
+        for run in read_file(path)? {
+            if let Some(first) = from.insert(run.name.clone(), path) {
+                let name = excerpt(&run.name, QUOTED);
+                return refuse(ReadError::InAnother { name, first: first.to_owned() });
+            }
+            all.push(run);
+        }
+        if all.len() > MAX_RUNS {
+            return refuse(ReadError::TooManyRuns(all.len()));
+        }
     }
     Ok(all)
 }
@@ -445,7 +455,7 @@ mod tests {
             (br#"{"schema": "sealmark.diff/1", "servers": []}"#, "it is a comparison", "reports it was made of"),
             (br#"{"schema": "other/7"}"#, "a document of the schema \"other/7\"", "--format json"),
             (br#"{"schema": "sealmark.report/0"}"#, "the schema \"sealmark.report/0\"", "--format json"),
-            (br#"{"runs": []}"#, "it holds no run", "changed"),
+            (br#"{"runs": []}"#, "it holds no server", "sealmark merge"),
             (br#"{"runs": {}}"#, "`runs` is not a list", "changed"),
             (br#"{"runs": [[]]}"#, "runs[0]: it is not a valid report: a run is an object", "changed"),
             (br#"{"schema": "sealmark.report/1"}"#, "missing field `sealmark`", "changed"),
@@ -567,7 +577,8 @@ mod tests {
         symlink(path("report.json"), path("link")).expect("a link");
         assert_eq!(read_file(&path("link")).expect("a report"), [sample::clean()]);
         let twice = read_files(&[path("report.json"), path("link")]).expect_err("the same server twice");
-        assert!(twice.path == path("link") && twice.to_string().ends_with("the server toy is in it twice"), "{twice}");
+        let first = format!("the server toy is in {} too", path("report.json").display());
+        assert!(twice.path == path("link") && twice.to_string().ends_with(&first), "{twice}");
         File::create(path("large")).and_then(|file| file.set_len(MAX_BYTES + 1)).expect("a sparse file");
         assert!(why("large").contains("larger than 256 MiB"));
         assert!(why("missing").contains("No such file"));

@@ -63,7 +63,7 @@ pub enum ReadError {
         reason: String,
     },
     /// `runs` is empty.
-    #[error("it holds no run")]
+    #[error("it holds no server")]
     NoRun,
     /// `runs` is too long.
     #[error("it holds {0} runs, and at most {MAX_RUNS} are read")]
@@ -71,6 +71,14 @@ pub enum ReadError {
     /// Two runs of one server.
     #[error("the server {0} is in it twice")]
     Twice(String),
+    /// A server that an earlier file of several holds.
+    #[error("the server {name} is in {} too", first.display())]
+    InAnother {
+        /// The server.
+        name: String,
+        /// The file.
+        first: PathBuf,
+    },
 }
 
 impl ReadError {
@@ -91,10 +99,17 @@ impl ReadError {
             Self::TooLarge | Self::TooHeavy | Self::TooManyRuns(_) => {
                 "write several reports, each of fewer servers".to_owned()
             }
-            Self::TooDeep(_) | Self::Shape { .. } | Self::NoRun => {
+            Self::NoRun => {
+                "a share of the servers that is empty (--shard) leaves such a report: put the reports of all \
+                            shares into one with `sealmark merge`, and name that"
+                    .to_owned()
+            }
+            Self::TooDeep(_) | Self::Shape { .. } => {
                 format!("it was changed after it was written, or something else wrote it; {MAKE}")
             }
-            Self::Twice(_) => "servers are told apart by name: keep one report of each".to_owned(),
+            Self::Twice(_) | Self::InAnother { .. } => {
+                "servers are told apart by name: keep one report of each".to_owned()
+            }
         }
     }
 }

@@ -11,7 +11,11 @@ use super::{Change, Comparison, ServerComparison, drift};
 use crate::{
     model::Verdict,
     report::result::{CheckResult, PackResult, RunResult, Status},
+    text::{excerpt, terminal},
 };
+
+/// Longest name of a server in a note, in characters.
+const NAME: usize = 80;
 
 /// What a pack without a letter is called.
 const NOT_GRADED: &str = "not graded";
@@ -23,7 +27,12 @@ pub fn compare(before: &[RunResult], after: &[RunResult]) -> Comparison {
         Some(before) => server(before, run),
         None => ServerComparison {
             name: run.name.clone(),
-            notes: vec!["the baseline does not hold this server: there is nothing to compare it with".to_owned()],
+            notes: vec![terminal::line(&format!(
+                "the baseline does not hold {}: there is nothing to compare it with",
+                excerpt(&run.name, NAME)
+            ))],
+            without_grades: true,
+            without_surface: true,
             ..ServerComparison::default()
         },
     });
@@ -32,10 +41,11 @@ pub fn compare(before: &[RunResult], after: &[RunResult]) -> Comparison {
     let gone = before.iter().map(|run| run.name.as_str()).filter(|name| !now.contains(name));
     let mut notes: Vec<String> =
         gone.map(|name| format!("the server {name} of the baseline was not graded now")).collect();
+    let held = before.iter().map(|run| run.name.clone()).collect();
     if !before.is_empty() && !after.is_empty() && servers.iter().all(|server| server.before.is_none()) {
         notes.insert(0, "nothing was compared: servers are matched by name, and no name is on both sides".to_owned());
     }
-    Comparison { servers, notes }
+    Comparison { servers, notes, held: Some(held) }
 }
 
 fn server(before: &RunResult, after: &RunResult) -> ServerComparison {
@@ -43,6 +53,7 @@ fn server(before: &RunResult, after: &RunResult) -> ServerComparison {
         name: after.name.clone(),
         before: Some(before.packs.0.iter().map(|(id, pack)| (id.clone(), pack.grade)).collect()),
         notes: standing(before, after),
+        without_grades: before.status != Status::Graded,
         ..ServerComparison::default()
     };
     let ended = matches!(after.status, Status::Failed | Status::Interrupted);
@@ -62,6 +73,7 @@ fn server(before: &RunResult, after: &RunResult) -> ServerComparison {
     }
     if let Some(side) = unlisted(before).map(|why| ("baseline", why)).or(unlisted(after).map(|why| ("run", why))) {
         found.notes.push(format!("what the server offers was not compared, as the {} {}", side.0, side.1));
+        found.without_surface = true;
     } else {
         found.drift = drift::drift(&before.server, &after.server);
         found.drift.sort_by_key(|drift| drift.level);

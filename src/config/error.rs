@@ -104,7 +104,7 @@ impl Origin {
     fn prefix(&self) -> Option<String> {
         match self {
             Self::Default | Self::Ci => None,
-            Self::Flag(flag) => Some((*flag).to_owned()),
+            Self::Flag(flag) if *flag != "--" => Some((*flag).to_owned()),
             Self::Profile(_, Some(place)) => Some(place.to_string()),
             other => Some(other.to_string()),
         }
@@ -120,6 +120,7 @@ impl fmt::Display for Origin {
             Self::Profile(name, Some(place)) => write!(out, "profile {name}, {place}"),
             Self::File(place) => place.fmt(out),
             Self::Variable(name) => out.write_str(name),
+            Self::Flag("--") => out.write_str("the words after --"),
             Self::Flag(flag) => write!(out, "flag {flag}"),
             Self::Reset(at) => write!(out, "built-in default, null in {at}"),
             Self::Several(all) => {

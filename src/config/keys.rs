@@ -205,7 +205,12 @@ pub(crate) const ROWS: &[Row] = &[
         "What exits 1: `any` is the gate and regressions, `regressions` a regression alone, `drift` a changed tool surface",
     ),
     row("output.baseline", Kind::Path, Fallback::None, "An earlier JSON report to compare with"),
-    row("output.write_baseline", Kind::Path, Fallback::None, "Save the JSON report here unless the run regressed"),
+    row(
+        "output.write_baseline",
+        Kind::Path,
+        Fallback::None,
+        "Save the JSON report here, unless the run regressed, did not grade a server, or lacks one that the file holds",
+    ),
     row(
         "output.surface",
         Kind::Path,

@@ -170,7 +170,9 @@ impl<'p> Part<'p> {
         Duration::from_secs(value.and_then(Value::as_u64).unwrap_or_default())
     }
 
-    fn read(&self, warnings: &mut Vec<String>) -> Result<ServerSettings, ConfigError> {
+    fn read(&self, all_warnings: &mut Vec<String>) -> Result<ServerSettings, ConfigError> {
+        let mut own = Vec::new();
+        let warnings = &mut own;
         let (command, url) = (self.setting("command"), self.setting("url"));
         let named = self.one_place(command, url)?;
         let args: Vec<String> = self.setting("args").map(|setting| texts(&setting.value)).unwrap_or_default();
@@ -226,7 +228,7 @@ impl<'p> Part<'p> {
             .unwrap_or_else(|| "server".to_owned());
         let version = self.name.and_then(|name| self.inputs.merged.setting(&["servers", name, "version"]));
         let version = version.or_else(|| self.inputs.merged.setting(&["version"]));
-        let server = ServerSettings {
+        let mut server = ServerSettings {
             name,
             version: version.and_then(|setting| setting.value.as_str()).map(str::to_owned),
             command,
@@ -246,9 +248,12 @@ impl<'p> Part<'p> {
             line: named.line(),
             base: PathBuf::from(named.base(self.inputs.cwd)),
             origins,
+            warnings: Vec::new(),
         };
         self.check_placeholders(&server, warnings)?;
         self.point_out_real_paths(&server, warnings);
+        all_warnings.extend(own.iter().cloned());
+        server.warnings = own;
         Ok(server)
     }
 

@@ -76,6 +76,8 @@ pub struct ServerSettings {
     /// Where relative paths of the command and its arguments start: the directory of the file that names the server,
     /// the working directory for flags and variables.
     pub base: PathBuf,
+    /// The warnings that are about this server alone; they are among those of [`Settings`].
+    pub warnings: Vec<String>,
     /// Where each part stands, by its key below the server (`command`, `env.API_KEY`): `sealmark.yaml:9`, `flag --start`.
     pub origins: BTreeMap<String, String>,
 }

@@ -33,7 +33,7 @@ fn worse(regressions: usize, level: Option<DriftLevel>) -> Comparison {
         drift: drift.into_iter().collect(),
         ..ServerComparison::default()
     };
-    Comparison { servers: vec![server], notes: Vec::new() }
+    Comparison { servers: vec![server], notes: Vec::new(), ..Comparison::default() }
 }
 
 fn graded(letter: char) -> RunResult {
@@ -166,4 +166,54 @@ fn among_several_every_reason_names_its_server_and_is_short() {
     assert_eq!(decision.reasons[0], "web\\u{1b}: pack core graded B, which does not meet --fail-under A");
     assert_eq!(decision.reasons[1], "toy: 1 regression against the baseline: pack core A → B");
     assert!(decision.reasons.len() == 3 && decision.reasons.iter().all(|reason| reason.chars().count() < 700));
+}
+
+#[test]
+fn a_server_without_a_grade_is_named_first_and_hides_no_miss_of_another() {
+    let named = |name: &str, run: RunResult| RunResult { name: name.into(), ..run };
+    let failed = RunResult { error: Some("it exited with code 3".into()), ..named("delta", sample::failed()) };
+    let decision = decide(&[named("web", graded('B')), failed.clone()], &output(), None);
+    let miss = "web: pack core graded B, which does not meet --fail-under A";
+    assert_eq!(decision.code, 4);
+    assert_eq!(decision.reasons, ["delta: it exited with code 3", miss]);
+    assert_eq!(decision.lines, [miss], "why it failed was said when it did");
+    let nothing = decide(&[named("web", graded('B')), named("none", sample::nothing_graded())], &output(), None);
+    assert_eq!((nothing.code, nothing.reasons[0].as_str()), (3, "none: no pack was graded"));
+    assert!(nothing.lines.contains(&miss.to_owned()));
+    let soft = OutputSettings { soft_fail: true, ..output() };
+    assert_eq!(decide(&[named("web", graded('B')), failed], &soft, None).lines, [format!("soft-fail: {miss}")]);
+}
+
+#[test]
+fn what_was_not_compared_with_a_file_that_was_named_misses_the_gate() {
+    let runs = [sample::clean(), RunResult { name: "new".into(), ..sample::clean() }];
+    let with = |held: &[usize]| {
+        let server = |at: usize| ServerComparison {
+            name: runs[at].name.clone(),
+            without_grades: !held.contains(&at),
+            without_surface: !held.contains(&at),
+            ..ServerComparison::default()
+        };
+        Comparison { servers: vec![server(0), server(1)], held: Some(vec!["old".into()]), ..Comparison::default() }
+    };
+    let baseline = Some("base.json".into());
+    for (words, held, named, missed) in [
+        ("any", &[][..], true, true),
+        ("drift", &[], true, true),
+        ("regressions", &[], false, false),
+        ("regressions,drift", &[0], true, false),
+    ] {
+        let settings = OutputSettings { fail_on: on(words), baseline: baseline.clone().filter(|_| named), ..output() };
+        let decision = decide(&runs, &settings, Some(&with(held)));
+        assert_eq!(decision.code, u8::from(missed), "{words} {held:?}: {decision:?}");
+        assert_eq!(decision.uncompared.len(), if missed { 2 } else { 0 });
+    }
+    let settings = OutputSettings { fail_on: on("drift"), surface: Some("s.json".into()), ..output() };
+    let decision = decide(&runs, &settings, Some(&with(&[0])));
+    assert_eq!((decision.code, decision.uncompared), (1, vec!["new".to_owned()]), "a snapshot holds every server");
+    let ended = [sample::failed()];
+    let servers =
+        vec![ServerComparison { name: "broken".into(), without_surface: true, ..ServerComparison::default() }];
+    let decision = decide(&ended, &settings, Some(&Comparison { servers, ..Comparison::default() }));
+    assert_eq!((decision.code, decision.reasons.len()), (4, 0), "it was not met: that is said already");
 }

@@ -16,7 +16,7 @@ use crate::{
 
 /// Tools of one check that get a finding of their own; the rest share one.
 pub(super) const MAX_TOOLS: usize = 100;
-/// The place of a run without a configuration file: where one would stand.
+/// The place of a run without a configuration file, in a repository of which no file is known: where one would stand.
 const DEFAULT_PATH: &str = "sealmark.yaml";
 
 /// One thing to act on.
@@ -133,6 +133,9 @@ impl Identities {
 
 /// The server's line in the configuration.
 pub(super) fn configured(run: &RunResult, places: &Places) -> Place {
+    if let (None, Some(path)) = (&run.config.path, &places.stand_in) {
+        return Place { path: path.clone(), line: 1 };
+    }
     let path = run.config.path.as_deref().unwrap_or(DEFAULT_PATH);
     let path = below(&places.directory, path).as_deref().and_then(relative).unwrap_or_else(|| DEFAULT_PATH.to_owned());
     Place { path, line: run.config.line.unwrap_or(1).max(1) }
@@ -221,6 +224,10 @@ mod tests {
             run.config.path = Some(path.to_owned());
             assert_eq!(configured(&run, &places).path, expected, "{path:?}");
         }
+        let places = Places { stand_in: Some(".gitlab-ci.yml".to_owned()), ..places };
+        assert_eq!(configured(&run, &places).path, "sealmark.yaml", "what is configured has a file of its own");
+        run.config.path = None;
+        assert_eq!(configured(&run, &places).path, ".gitlab-ci.yml");
         assert_eq!(uri("a b/ü.yaml"), "a%20b/%C3%BC.yaml");
     }
 

@@ -1,5 +1,7 @@
 //! The Markdown report: tables and folded evidence, for a comment or a wiki.
 
+use std::collections::BTreeSet;
+
 use super::{
     options::RenderOptions,
     result::{CheckResult, EvidenceFacts, PackResult, RunResult, Status},
@@ -25,8 +27,9 @@ pub(super) fn render(runs: &[RunResult], options: &RenderOptions) -> String {
     if runs.len() > 1 {
         overview(&mut out, runs);
     }
+    let mut said = BTreeSet::new();
     for run in runs {
-        section(&mut out, run, options.verbosity);
+        section(&mut out, run, &wording::unsaid(run, &mut said), options.verbosity);
     }
     out
 }
@@ -62,7 +65,7 @@ fn starred(grade: &str) -> String {
     grade.replace('*', "\\*")
 }
 
-fn section(out: &mut String, run: &RunResult, verbosity: Verbosity) {
+fn section(out: &mut String, run: &RunResult, warnings: &[String], verbosity: Verbosity) {
     out.push_str(&format!("## {}\n\n", code(&wording::named(run))));
     out.push_str(&format!(
         "sealmark {} · methodology {} · **{}**\n\n",
@@ -89,7 +92,7 @@ fn section(out: &mut String, run: &RunResult, verbosity: Verbosity) {
         out.push_str(&format!("**Badge:** {}\n\n", inline(&wording::badge(run))));
         list(out, "Not covered", &run.not_covered, NOT_COVERED);
     }
-    list(out, "Warnings", &run.warnings, wording::WARNINGS);
+    list(out, "Warnings", warnings, wording::WARNINGS);
     out.push_str(&format!("_{}_\n\n", wording::CLOSING));
 }
 

@@ -44,10 +44,12 @@ pub struct GateFacts {
     pub inconclusive_fails: bool,
     /// The exit code of the whole invocation.
     pub exit_code: u8,
-    /// Why, one sentence fragment each (`pack core graded B, which does not meet --fail-under A`).
+    /// Why it is not 0, one sentence fragment each (`pack core graded B, which does not meet --fail-under A`).
     pub reasons: Vec<String>,
     /// Names of the servers that are worse than before, or offer something else, where that misses the gate.
     pub worse: Vec<String>,
+    /// Names of the servers that had to be compared with an earlier run and could not be.
+    pub uncompared: Vec<String>,
 }
 
 impl Default for GateFacts {
@@ -59,6 +61,7 @@ impl Default for GateFacts {
             exit_code: 0,
             reasons: Vec::new(),
             worse: Vec::new(),
+            uncompared: Vec::new(),
         }
     }
 }

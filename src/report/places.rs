@@ -19,6 +19,8 @@ pub struct Places {
     /// The working directory below the repository's root, with `/`; empty for the root itself. A report's own paths start
     /// there.
     pub directory: String,
+    /// A file of the repository that findings point at when no configuration file was read, from the root.
+    pub stand_in: Option<String>,
 }
 
 impl Places {

@@ -1,5 +1,7 @@
 //! The summary: what a person wants to see in a CI log. Says the same at every verbosity.
 
+use std::collections::BTreeSet;
+
 use super::{
     layout::{Page, Tone},
     options::{GateFacts, RenderOptions},
@@ -20,16 +22,17 @@ const WARNINGS: usize = 8;
 /// One block per server and, last, what the exit code means.
 pub(super) fn render(runs: &[RunResult], options: &RenderOptions) -> String {
     let mut page = Page::new(options.width, options.color);
+    let mut said = BTreeSet::new();
     for run in runs {
         page.gap();
-        block(&mut page, run, &options.gate);
+        block(&mut page, run, &wording::unsaid(run, &mut said), &options.gate);
     }
     page.gap();
-    exit(&mut page, &options.gate);
+    exit(&mut page, runs, &options.gate);
     page.finish()
 }
 
-fn block(page: &mut Page, run: &RunResult, gate: &GateFacts) {
+fn block(page: &mut Page, run: &RunResult, warnings: &[String], gate: &GateFacts) {
     page.whole(Tone::Strong, &wording::header(run));
     let (tone, banner) = banner(run, gate);
     page.item(0, "==", tone, &banner);
@@ -51,7 +54,7 @@ fn block(page: &mut Page, run: &RunResult, gate: &GateFacts) {
         apart(page, run);
     }
     list(page, "NOT COVERED", &run.not_covered, NOT_COVERED);
-    list(page, "WARNINGS", &run.warnings, WARNINGS);
+    list(page, "WARNINGS", warnings, WARNINGS);
     page.gap();
     page.line(0, Tone::Faint, wording::CLOSING);
 }
@@ -74,9 +77,13 @@ fn banner(run: &RunResult, gate: &GateFacts) -> (Tone, String) {
         letters.join(" · ")
     };
     let worse = gate.worse.contains(&run.name);
+    let uncompared = gate.uncompared.contains(&run.name);
     let Some(least) = gate.fail_under else {
         if worse {
             return (Tone::Bad, format!("WORSE THAN BEFORE: {}{}", letters(), soft(gate)));
+        }
+        if uncompared {
+            return (Tone::Bad, format!("COMPARED WITH NOTHING: {}{}", letters(), soft(gate)));
         }
         return (Tone::Plain, format!("GRADED: {} (the gate is off)", letters()));
     };
@@ -106,6 +113,9 @@ fn banner(run: &RunResult, gate: &GateFacts) -> (Tone, String) {
     }
     if worse {
         return (Tone::Bad, format!("MEETS {least}, BUT WORSE THAN BEFORE: {}{soft}", letters()));
+    }
+    if uncompared {
+        return (Tone::Bad, format!("MEETS {least}, BUT COMPARED WITH NOTHING: {}{soft}", letters()));
     }
     (Tone::Good, format!("MEETS THE GATE ({least}): {}", letters()))
 }
@@ -221,8 +231,9 @@ fn list(page: &mut Page, words: &str, lines: &[String], shown: usize) {
     }
 }
 
-fn exit(page: &mut Page, gate: &GateFacts) {
+fn exit(page: &mut Page, runs: &[RunResult], gate: &GateFacts) {
     let meaning = match gate.exit_code {
+        0 if runs.is_empty() => "this share of the servers is empty, so nothing was graded",
         0 if gate.fail_under.is_none() => "the gate is off, so grades do not affect it",
         0 if gate.soft_fail && !gate.reasons.is_empty() => "a miss of the gate was only a warning (soft-fail)",
         0 => "every graded pack met the gate",

@@ -1,5 +1,7 @@
 //! The text report: everything one run found, for people on a terminal.
 
+use std::collections::BTreeSet;
+
 use super::{
     layout::{Page, Tone},
     options::RenderOptions,
@@ -18,9 +20,10 @@ const NOT_COVERED: usize = 12;
 /// One block per server, then an overview when there are several.
 pub(super) fn render(runs: &[RunResult], options: &RenderOptions) -> String {
     let mut page = Page::new(options.width, options.color);
+    let mut said = BTreeSet::new();
     for run in runs {
         page.gap();
-        block(&mut page, run, options.verbosity);
+        block(&mut page, run, &wording::unsaid(run, &mut said), options.verbosity);
     }
     if runs.len() > 1 {
         page.gap();
@@ -29,7 +32,7 @@ pub(super) fn render(runs: &[RunResult], options: &RenderOptions) -> String {
     page.finish()
 }
 
-fn block(page: &mut Page, run: &RunResult, verbosity: Verbosity) {
+fn block(page: &mut Page, run: &RunResult, warnings: &[String], verbosity: Verbosity) {
     page.whole(Tone::Strong, &wording::header(run));
     for diff in &run.config.standard_diff {
         page.line(2, Tone::Plain, &wording::difference(diff));
@@ -65,7 +68,7 @@ fn block(page: &mut Page, run: &RunResult, verbosity: Verbosity) {
         page.line(0, Tone::Plain, &format!("Badge: {}", wording::badge(run)));
         list(page, "Not covered:", &run.not_covered, NOT_COVERED);
     }
-    list(page, "Warnings:", &run.warnings, wording::WARNINGS);
+    list(page, "Warnings:", warnings, wording::WARNINGS);
     page.gap();
     page.line(0, Tone::Faint, wording::CLOSING);
 }

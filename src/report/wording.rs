@@ -1,5 +1,7 @@
 //! The words that every human format shares. Nothing here is escaped: each renderer does that for its destination.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value;
 
 use super::result::{CheckResult, DiffFacts, PackResult, PackStatus, RunResult, Status};
@@ -306,6 +308,11 @@ pub fn badge(run: &RunResult) -> String {
         (false, "") => "not eligible".to_owned(),
         (false, reason) => format!("not eligible: {reason}"),
     }
+}
+
+/// A run's warnings, but those that an earlier run of the same report has shown: what is about all servers is said once.
+pub fn unsaid<'r>(run: &'r RunResult, said: &mut BTreeSet<&'r str>) -> Vec<String> {
+    run.warnings.iter().filter(|warning| said.insert(warning)).cloned().collect()
 }
 
 /// How a run that graded nothing ended; `None` for one that did.

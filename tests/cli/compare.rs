@@ -104,7 +104,7 @@ fn bad_files(bench: &Bench) -> Vec<(&'static str, &'static [&'static str], &'sta
         ("letter.json", &["pack core", "'Z'"], "changed"),
         ("verdict.json", &["unknown variant"], "changed"),
         ("twice.json", &["the server toy is in it twice"], "by name"),
-        ("none.json", &["no run"], "changed"),
+        ("none.json", &["holds no server"], "sealmark merge"),
         ("deep.json", &["nested 100001 deep"], "changed"),
         ("planted.json", &["a document of the schema"], "--format json"),
     ]
@@ -192,13 +192,14 @@ fn to_fail_on_what_is_not_compared_is_a_mistake() {
     let server = format!("sh -c 'touch {}; exec {}'", marker.display(), start("honest.py"));
     for (words, needed) in [
         ("regressions", "needs a baseline,"),
-        ("drift", "--surface"),
+        ("drift", "a baseline or a snapshot"),
         ("regressions,drift", "drift"),
         ("any,drift", "drift"),
     ] {
         let ended = bench.run(&["run", "--start", &server, "--fail-on", words]);
         assert_eq!((ended.code, ended.stdout.as_str()), (Some(2), ""), "{words}: {}", ended.stderr);
         one_message(words, &ended.stderr, &["--fail-on", needed], &["--baseline FILE"], |_| false);
+        assert_eq!(ended.stderr.contains("--surface FILE"), words.contains("drift"), "{words}: {}", ended.stderr);
         // A gate job of a first run has none either: it passes, and says what it could not see.
         let gate = bench.run(&["gate", "--report", "base.json", "--fail-on", words]);
         let note = "note: there is no baseline, so nothing could be found worse or different (--fail-on)\n";
@@ -274,7 +275,7 @@ fn several_servers_are_matched_by_name() {
     assert_eq!(unknown.code, Some(2), "{}", unknown.stderr);
     let twice = bench.run(&["gate", "--report", "now.json", "--report", "base.json"]);
     assert_eq!(twice.code, Some(2));
-    one_message("twice", &twice.stderr, &["base.json", "the server good is in it twice"], &["by name"], |_| false);
+    one_message("twice", &twice.stderr, &["base.json: the server good is in now.json too"], &["by name"], |_| false);
 }
 
 #[test]

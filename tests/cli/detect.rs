@@ -208,6 +208,29 @@ fn a_payload_that_cannot_be_read_is_a_note() {
 }
 
 #[test]
+fn gitlab_is_told_in_its_own_words() {
+    let bench = Bench::new();
+    let mut command = bench.command(&["ci", "detect"]);
+    command.envs([
+        ("GITLAB_CI", "true"),
+        ("CI_PROJECT_ID", "42"),
+        ("CI_SERVER_URL", "https://gitlab.example"),
+        ("CI_JOB_URL", "https://gitlab.example/acme/tools/shop/-/jobs/9"),
+        ("CI_PIPELINE_SOURCE", "merge_request_event"),
+        ("CI_MERGE_REQUEST_IID", "7"),
+        ("CI_MERGE_REQUEST_PROJECT_ID", "42"),
+        ("CI_MERGE_REQUEST_SOURCE_PROJECT_ID", "42"),
+    ]);
+    let told = ended(command.output().unwrap()).stdout;
+    for line in
+        ["event        merge request (merge_request_event)", "project      acme/tools/shop (42)", "request      !7"]
+    {
+        assert!(told.lines().any(|found| found == line), "no {line:?} in\n{told}");
+    }
+    assert!(!told.contains("pull request"), "{told}");
+}
+
+#[test]
 fn names_from_a_request_are_no_orders_to_a_log() {
     let bench = Bench::new();
     for words in [&["ci", "detect"][..], &["ci", "detect", "--json"]] {

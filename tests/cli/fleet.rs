@@ -58,8 +58,14 @@ fn an_empty_share_passes_with_a_note_and_an_empty_report() {
     let formats = "text,json,markdown,junit,sarif,summary,shields,badge";
     let ended = bench.run(&["run", "--shard", "2/2", "--format", formats, "--out-dir", "out"]);
     assert_eq!(ended.code, Some(0), "{}", ended.stderr);
-    assert!(ended.stderr.contains("note: share 2/2 of 1 servers is empty"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("note: share 2/2 of 1 server is empty: nothing is graded here"), "{}", ended.stderr);
     assert_eq!(bench.json("out/sealmark-report.json")["runs"], json!([]));
+    assert!(ended.stdout.contains("EXIT CODE 0 · this share of the servers is empty"), "{}", ended.stdout);
+    for words in [&["gate", "--report"][..], &["publish", "--report"]] {
+        let ended = bench.run(&[words, &["out/sealmark-report.json"]].concat());
+        assert_eq!(ended.code, Some(2), "{words:?}: {}", ended.stderr);
+        one_message(words[0], &ended.stderr, &["it holds no server"], &["--shard", "sealmark merge"], |_| false);
+    }
     assert!(!bench.work().join("out/sealmark-report.badge.svg").exists());
     // Without a configuration nothing can be shared out.
     fs::remove_file(bench.work().join("sealmark.yaml")).unwrap();
@@ -76,7 +82,9 @@ fn shares_merge_into_one_report_that_does_not_depend_on_how_they_came() {
     bench.write("in/job-3/other.json", "no report");
     let ended = bench.run(&["merge", "in", "own.json", "--out", "in/sealmark-report.json"]);
     assert_eq!((ended.code, ended.stdout.as_str()), (Some(0), ""), "{}", ended.stderr);
-    assert_eq!(ended.stderr, "3 servers from 4 reports: in/sealmark-report.json\n");
+    let aside = "note: left aside: in/job-3/other.json (below a directory reports are called sealmark-report.json; name \
+                 others themselves)\n";
+    assert_eq!(ended.stderr, format!("{aside}3 servers from 4 reports: in/sealmark-report.json\n"));
     let first = bench.read("in/sealmark-report.json");
     assert_eq!(names(&serde_json::from_str(&first).unwrap()), ["a", "b", "c"]);
     // Again over its own output, in another order, and with a report named twice.

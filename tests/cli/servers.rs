@@ -140,3 +140,46 @@ fn start_and_url_must_come_from_one_place() {
     assert_eq!(ended.code, Some(2), "{}", ended.stderr);
     one_message("two places", &ended.stderr, &["sealmark.yaml:1", "--url"], &["--start with --url"], |_| false);
 }
+
+#[test]
+fn each_server_has_its_own_warnings_and_those_of_all_are_said_once() {
+    let bench = Bench::new();
+    let path = bench.write("data.txt", "x").display().to_string();
+    let server =
+        |name: &str, more: &str| format!("  {name}: {{command: python3, args: [{}{more}]}}\n", toy("honest.py"));
+    bench.write("sealmark.yaml", &format!("servers:\n{}{}", server("one", &format!(", {path}")), server("two", "")));
+    for format in ["summary", "text", "markdown"] {
+        let mut command = bench.command(&["run", "--format", format]);
+        let ended = super::bench::ended(command.env("SEALMARK_NO_SUCH_KEY", "x").output().unwrap());
+        assert_eq!(ended.stdout.matches("points at a real path").count(), 1, "{format}: {}", ended.stdout);
+        assert_eq!(
+            ended.stdout.matches("NO\\_SUCH").count() + ended.stdout.matches("NO_SUCH").count(),
+            1,
+            "{format}: {}",
+            ended.stdout
+        );
+        assert_eq!(ended.stderr.matches("points at a real path").count(), 1, "{}", ended.stderr);
+    }
+    assert!(matches!(bench.run(&["run", "--format", "json", "--out", "r.json"]).code, Some(0 | 1)));
+    let report = bench.json("r.json");
+    let warnings = |at: usize| report["runs"][at]["warnings"].as_array().unwrap().len();
+    assert_eq!((warnings(0), warnings(1)), (1, 0), "{}", report["runs"][1]["warnings"]);
+    let share = bench.run(&["run", "--server", "two", "--format", "json"]);
+    assert!(!share.stderr.contains("points at"), "{}", share.stderr);
+    fs::remove_file(bench.work().join("sealmark.yaml")).unwrap();
+    let words = bench.run(&["run", "--format", "json", "--", "python3", &toy("honest.py"), &path]);
+    assert!(words.stderr.contains("warning: the words after --: `server.args` points at"), "{}", words.stderr);
+}
+
+#[test]
+fn a_hint_sends_nobody_to_a_stderr_that_is_empty() {
+    let bench = Bench::new();
+    for (script, hint) in [
+        ("exit 3", "hint: it wrote nothing to its stderr: run the same command by hand\n"),
+        ("exit 127", "hint: a program it runs was not found: run the same command by hand\n"),
+        ("echo x >&2; exit 3", "hint: look at its stderr; run the same command by hand\n"),
+    ] {
+        let ended = bench.run(&["run", "--format", "json", "--start", &format!("sh -c '{script}'")]);
+        assert!(ended.code == Some(4) && ended.stderr.contains(hint), "{script}: {}", ended.stderr);
+    }
+}

@@ -48,3 +48,11 @@ fn a_kept_sandbox_is_named_last() {
     assert!(path.ends_with(&bench.left()[0]), "{path}");
     assert!(ended.stderr.contains("sealmark exit 130: interrupted\nkept sandbox: "), "{}", ended.stderr);
 }
+
+#[test]
+fn the_summary_names_the_code_that_the_signal_gives() {
+    let bench = Bench::new();
+    let ended = stopped_by(&bench, "-TERM", &["--format", "summary"]);
+    assert_eq!(ended.code, Some(143), "{}", ended.stderr);
+    assert!(ended.stdout.contains("EXIT CODE 143 · the run was stopped by a signal"), "{}", ended.stdout);
+}

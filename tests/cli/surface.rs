@@ -189,7 +189,7 @@ fn several_servers_are_one_file_and_one_that_did_not_run_is_kept() {
     assert_eq!(shop.bench.run(&["surface", "--server", "one", "--out", "one.json"]).code, Some(0));
     let ended = shop.bench.run(&["surface", "--check", "one.json"]);
     assert_eq!(ended.code, Some(1), "{}", ended.stderr);
-    assert!(ended.stderr.contains("one.json does not hold this server"), "{}", ended.stderr);
+    assert!(ended.stderr.contains("snapshot: two: one.json does not hold two: it holds one ("), "{}", ended.stderr);
 }
 
 #[test]

@@ -74,19 +74,6 @@ pub async fn publish(publication: &Publication<'_>, content: &Content<'_>, token
     Published { notices, comment_url }
 }
 
-/// Why nothing may be graded in this job: `pull_request_target` gives a job the base's rights and secrets, and a server
-/// that it starts may be the pull request's code. `starts_a_server` is false when only running endpoints are graded.
-pub fn refuse_grading(event: Event, starts_a_server: bool) -> Option<Notice> {
-    (event == Event::PullRequestTarget && starts_a_server).then(|| Notice::Failed {
-        what: "nothing was graded".to_owned(),
-        cause: "pull_request_target runs with the rights of the base repository, and the server may be the pull \
-                request's code"
-            .to_owned(),
-        remedy: "grade on pull_request, and publish from a workflow_run workflow with `sealmark publish --artifact`"
-            .to_owned(),
-    })
-}
-
 fn skipped(what: &str, why: impl Into<String>, remedy: impl Into<String>) -> Notice {
     Notice::Skipped { what: what.to_owned(), why: why.into(), remedy: remedy.into() }
 }
@@ -230,17 +217,4 @@ async fn upload_sarif(
     let url = context.server_url.as_deref().zip(context.repository.as_deref());
     let url = url.map(|(server, repository)| format!("{server}/{repository}/security/code-scanning"));
     Some(Notice::Done { what: what.to_owned(), url })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_a_server_that_is_started_with_the_bases_rights_is_refused() {
-        let refusal = refuse_grading(Event::PullRequestTarget, true).expect("it is refused");
-        assert!(refusal.failed() && refusal.line().contains("workflow_run"));
-        assert_eq!(refuse_grading(Event::PullRequestTarget, false), None);
-        assert_eq!(refuse_grading(Event::PullRequest, true), None);
-    }
 }

@@ -188,8 +188,16 @@ async fn publish_with(
 ) -> Published {
     let decision = Decision::default();
     let gate = GateFacts::default();
-    let publication =
-        Publication { context, runs: &[], comparison, no_baseline: None, decision: &decision, gate: &gate, options };
+    let publication = Publication {
+        context,
+        runs: &[],
+        comparison,
+        no_baseline: None,
+        decision: &decision,
+        gate: &gate,
+        options,
+        unpublished: false,
+    };
     publish(&publication, tokens, body).await
 }
 

@@ -43,8 +43,16 @@ fn github(dir: &Path) -> Context {
 /// Everything local of some runs.
 fn run(context: &Context, runs: &[RunResult], comparison: Option<&Comparison>, decision: &Decision) -> Local {
     let (options, gate) = (options(), GateFacts { exit_code: decision.code, ..GateFacts::default() });
-    let publication =
-        Publication { context, runs, comparison, no_baseline: None, decision, gate: &gate, options: &options };
+    let publication = Publication {
+        context,
+        runs,
+        comparison,
+        no_baseline: None,
+        decision,
+        gate: &gate,
+        options: &options,
+        unpublished: false,
+    };
     local(&publication, Some("# Grades\n"), &Written::default())
 }
 
@@ -104,6 +112,7 @@ fn gitlab_gets_a_dotenv_report_and_no_commands() {
         decision: &decision,
         gate: &gate,
         options: &options,
+        unpublished: false,
     };
     let done = local(&publication, Some("x"), &Written { dotenv: Some(&file), exit_code: 1, ..Written::default() });
     assert_eq!(done, Local::default());
@@ -181,7 +190,7 @@ fn regressions_and_breaking_changes_are_told() {
         drift: vec![drift(DriftLevel::Breaking, "add"), drift(DriftLevel::Notable, "echo")],
         ..ServerComparison::default()
     };
-    let comparison = Comparison { servers: vec![server], notes: Vec::new() };
+    let comparison = Comparison { servers: vec![server], notes: Vec::new(), ..Comparison::default() };
     let lines = run(&github(dir.path()), &[now], Some(&comparison), &decision(1, &[])).annotations;
     assert!(lines[0].contains("1 regression, 1 breaking change"), "{}", lines[0]);
     assert!(lines[1].contains("robust-input failed%2C a regression::"), "{lines:#?}");

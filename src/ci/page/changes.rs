@@ -38,9 +38,7 @@ pub(super) fn better(publication: &Publication<'_>) -> Vec<Section> {
     let own = comparison.notes.iter().map(|note| format!("- {}\n", inline(&excerpt(note, SENTENCE))));
     let notes: Vec<String> = (comparison.servers.iter())
         .flat_map(|server| {
-            server
-                .notes
-                .iter()
+            (server.notes.iter().chain(&server.snapshot_notes))
                 .map(move |note| format!("- {}{}\n", whose(server, several), inline(&excerpt(note, SENTENCE))))
         })
         .chain(own)
@@ -54,11 +52,7 @@ pub(super) fn better(publication: &Publication<'_>) -> Vec<Section> {
         ..Section::default()
     };
     vec![
-        folded(
-            "note on the comparison",
-            counted(notes.len(), "note on the comparison").replace("comparisons", "comparison"),
-            notes,
-        ),
+        folded("note on the comparison", format!("{} on the comparison", counted(notes.len(), "note")), notes),
         folded("improvement", format!("▲ {}", counted(improvements.len(), "improvement")), improvements),
     ]
 }

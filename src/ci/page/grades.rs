@@ -137,7 +137,7 @@ fn matrix(publication: &Publication<'_>, runs: &[RunResult]) -> Vec<Section> {
     let need_a_look = order.iter().filter(|(_, mark)| *mark != "✅").count();
     let open = if runs.len() <= OPEN { runs.len() } else { need_a_look.clamp(1, MOST_OPEN) };
     let (shown, folded) = order.split_at(open.min(order.len()));
-    let legend = if publication.comparison.is_some() {
+    let legend = if publication.comparison.is_some_and(|comparison| comparison.held.is_some()) {
         "\n▲ better, ▼ worse, = as in the baseline, whose letter follows. The worst come first.\n\n"
     } else {
         "\nThe worst come first.\n\n"

@@ -22,6 +22,7 @@ struct Owned {
     decision: Decision,
     gate: GateFacts,
     options: Options,
+    unpublished: bool,
 }
 
 impl Owned {
@@ -34,6 +35,7 @@ impl Owned {
             decision: &self.decision,
             gate: &self.gate,
             options: &self.options,
+            unpublished: self.unpublished,
         }
     }
 
@@ -81,6 +83,7 @@ fn owned(runs: Vec<RunResult>, code: u8, reasons: &[&str]) -> Owned {
             artifact_name: "sealmark-report".to_owned(),
             baseline_job: None,
         },
+        unpublished: false,
     }
 }
 
@@ -122,6 +125,7 @@ fn compared(name: &str) -> ServerComparison {
             description,
             drift(DriftLevel::Info, Offer::Server, "", "version-changed", "version 1.0.0 → 1.1.0"),
         ],
+        ..ServerComparison::default()
     }
 }
 
@@ -132,7 +136,7 @@ fn worse() -> Owned {
         1,
         &["pack db graded D, which does not meet --fail-under A", "regression: pack db A → D"],
     );
-    owned.comparison = Some(Comparison { servers: vec![compared("shop")], notes: Vec::new() });
+    owned.comparison = Some(Comparison { servers: vec![compared("shop")], notes: Vec::new(), held: Some(Vec::new()) });
     owned
 }
 
@@ -157,7 +161,7 @@ fn fleet(servers: usize, packs: usize) -> Owned {
         before: Some(run.packs.0.iter().map(|(id, _)| (id.clone(), Some('B'))).collect()),
         ..compared(&run.name)
     });
-    let comparison = Comparison { servers: servers.collect(), notes: Vec::new() };
+    let comparison = Comparison { servers: servers.collect(), notes: Vec::new(), held: Some(Vec::new()) };
     let mut owned = owned(runs, 1, &["pack pack01 graded D, which does not meet --fail-under A"]);
     owned.comparison = Some(comparison);
     owned
@@ -204,8 +208,10 @@ fn hostile_comparison(text: &str, servers: usize) -> Owned {
             drift(DriftLevel::Notable, Offer::Server),
             drift(DriftLevel::Info, Offer::Resource),
         ],
+        ..ServerComparison::default()
     };
-    owned.comparison = Some(Comparison { servers: vec![server; servers], notes: vec![text.to_owned()] });
+    owned.comparison =
+        Some(Comparison { servers: vec![server; servers], notes: vec![text.to_owned()], held: Some(Vec::new()) });
     owned
 }
 
@@ -256,7 +262,7 @@ fn several_servers_are_a_matrix_with_the_worst_first() {
     let mut owned = owned(sample::all(), 4, &["server broken could not be started"]);
     owned.runs[4].name = "quiet".to_owned();
     owned.runs[3].name = "stopped".to_owned();
-    owned.comparison = Some(Comparison { servers: vec![compared("shop")], notes: Vec::new() });
+    owned.comparison = Some(Comparison { servers: vec![compared("shop")], notes: Vec::new(), held: Some(Vec::new()) });
     insta::assert_snapshot!("comment_several", comment(&owned.publication()));
 }
 

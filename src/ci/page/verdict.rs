@@ -3,7 +3,7 @@
 use super::failures;
 use crate::{
     ci::Publication,
-    compare::DriftLevel,
+    compare::{DriftLevel, ServerComparison},
     model::Verdict,
     report::{
         result::{PackResult, PackStatus, RunResult, Status},
@@ -25,7 +25,18 @@ pub(super) fn head(publication: &Publication<'_>) -> String {
         [run] => code(&wording::named(run)),
         runs => counted(runs.len(), "server"),
     };
-    let mut out = format!("## {mark} Sealmark: {word} · {whose}\n\n{sentence}\n\n");
+    let (mark, word) = match publication.unpublished && publication.decision.code == 0 {
+        true => ("❌", "not published"),
+        false => (mark, word),
+    };
+    let mut out = format!("## {mark} Sealmark: {word} · {whose}\n\n");
+    if publication.unpublished {
+        out.push_str(
+            "**Exit code 4:** something that had to be published was not (`require-publish`); the log says what it was and \
+             what helps.\n\n",
+        );
+    }
+    out.push_str(&format!("{sentence}\n\n"));
     let reasons = &publication.decision.reasons;
     for reason in reasons.iter().take(REASONS) {
         out.push_str(&format!("- {}\n", inline(&excerpt(reason, SENTENCE))));
@@ -90,12 +101,22 @@ fn against_the_baseline(publication: &Publication<'_>) -> Option<String> {
             number => parts.push(format!("{} of the surface", counted(number, word))),
         }
     }
-    let new = servers.iter().filter(|server| server.before.is_none()).count();
+    let with_baseline = comparison.held.is_some();
+    let alone = |server: &&ServerComparison| match with_baseline {
+        true => server.before.is_none(),
+        false => server.without_surface,
+    };
+    let (whose, new) = (if with_baseline { "baseline" } else { "snapshot" }, servers.iter().filter(alone).count());
     if new > 0 {
-        parts.push(format!("{} without a baseline", counted(new, "server")));
+        parts.push(format!("{} that it does not hold", counted(new, "server")));
     }
-    let said = if parts.is_empty() { "nothing got worse, nothing changed".to_owned() } else { parts.join(" · ") };
-    Some(format!("**Against the baseline:** {said}"))
+    let said = match (parts.is_empty(), with_baseline) {
+        _ if !comparison.has_grades() && !comparison.has_surface() => "nothing was compared".to_owned(),
+        (true, true) => "nothing got worse, nothing changed".to_owned(),
+        (true, false) => "nothing changed".to_owned(),
+        (false, _) => parts.join(" · "),
+    };
+    Some(format!("**Against the {whose}:** {said}"))
 }
 
 fn to_do(publication: &Publication<'_>) -> String {
@@ -103,7 +124,8 @@ fn to_do(publication: &Publication<'_>) -> String {
     let of = |status: Status| publication.runs.iter().filter(|run| run.status == status).count();
     match of(Status::Failed) {
         0 => {}
-        number => parts.push(format!("make {} start: why is below", counted(number, "server"))),
+        1 => parts.push("make the server start that did not (the reason is below)".to_owned()),
+        number => parts.push(format!("make the {number} servers start that did not (the reasons are below)")),
     }
     if of(Status::NothingGraded) + of(Status::Interrupted) > 0 {
         parts.push("see why nothing was graded".to_owned());
@@ -117,7 +139,7 @@ fn to_do(publication: &Publication<'_>) -> String {
         if partial > 0 {
             what.push(counted(partial, "partly failed check"));
         }
-        parts.push(format!("fix {}: how is below", what.join(" and ")));
+        parts.push(format!("fix {} (below it says how)", what.join(" and ")));
     }
     if let Some(comparison) = publication.comparison {
         let drift = comparison.servers.iter().flat_map(|server| &server.drift);
@@ -144,7 +166,7 @@ pub(super) fn mark(publication: &Publication<'_>, run: &RunResult) -> &'static s
     let changed = publication.comparison.and_then(|comparison| comparison.server(&run.name)).is_some_and(|server| {
         !server.regressions.is_empty() || server.drift.iter().any(|drift| drift.level < DriftLevel::Info)
     });
-    if marks.contains(&"❌") {
+    if marks.contains(&"❌") || publication.gate.uncompared.contains(&run.name) {
         "❌"
     } else if changed || marks.contains(&"⚠") {
         "⚠"

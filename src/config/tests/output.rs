@@ -24,6 +24,7 @@ fn essence(resolved: &Resolved) -> Settings {
         server.base = Default::default();
         server.line = None;
         server.origins.clear();
+        server.warnings.clear();
     }
     settings
 }

@@ -32,10 +32,12 @@ pub(super) async fn of_process(
         (Some(refusal), _) => (refusal, None),
         (None, Some(exit)) => {
             let how = ended(exit);
-            let hint = match (exit.code, noise.is_empty()) {
-                (Some(0), _) | (_, false) => not_mcp,
-                (Some(127), true) => "a program it runs was not found: look at its stderr",
-                _ => "look at its stderr; run the same command by hand",
+            let hint = match (exit.code, noise.is_empty(), session.stderr().trim().is_empty()) {
+                (Some(0), ..) | (_, false, _) => not_mcp,
+                (Some(127), _, false) => "a program it runs was not found: look at its stderr",
+                (Some(127), _, true) => "a program it runs was not found: run the same command by hand",
+                (_, _, false) => "look at its stderr; run the same command by hand",
+                (_, _, true) => "it wrote nothing to its stderr: run the same command by hand",
             };
             (format!("the server {how} before it answered `initialize`{quoted}"), Some(hint))
         }

@@ -176,6 +176,7 @@ impl World {
             decision: &self.decision,
             gate: &gate,
             options: &self.options,
+            unpublished: false,
         };
         let places = Places::default();
         let content = Content { comment: &self.body, places: &places };
