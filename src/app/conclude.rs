@@ -18,10 +18,7 @@ use crate::{
         settings::{Format, OutputSettings},
     },
     gate,
-    report::{
-        self, GateFacts, Places, RenderOptions, RunResult,
-        result::Status,
-    },
+    report::{self, GateFacts, Places, RenderOptions, RunResult, result::Status},
     text::{excerpt, terminal},
 };
 

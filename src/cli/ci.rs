@@ -158,7 +158,7 @@ pub struct GateCommandArgs {
     /// A JSON report; repeat for several
     #[arg(long, value_name = "FILE", required = true)]
     pub report: Vec<PathBuf>,
-    /// An earlier JSON report to compare with; `auto` for the one that `sealmark ci` or `publish` found and kept beside
+    /// An earlier JSON report to compare with; `auto` for the one that `publish`, or `ci` on GitLab, found and kept beside
     /// the report as sealmark-baseline.json, if there was one; or `off`
     #[arg(long, value_name = "FILE|auto|off")]
     pub baseline: Option<PathBuf>,
