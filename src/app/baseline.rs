@@ -1,7 +1,7 @@
 //! `baseline fetch`: the report that the default branch left behind.
 
 use super::{Exit, compared, console, detect, platform};
-use crate::{ci::Notice, cli::BaselineFetchArgs, report::RunResult};
+use crate::{ci::Notice, cli::BaselineFetchArgs, files, report::RunResult};
 
 /// Runs the command. That there is no baseline yet is no error: nothing is written then, and the log says why.
 pub fn fetch(args: &BaselineFetchArgs) -> Exit {
@@ -25,7 +25,7 @@ pub fn fetch(args: &BaselineFetchArgs) -> Exit {
 }
 
 fn write(args: &BaselineFetchArgs, runs: &[RunResult]) -> Exit {
-    match compared::save(&args.out, runs) {
+    match compared::save(&files::resolved(&args.out), runs) {
         Ok(()) => {
             console::line(&format!("the baseline ({}) is in {}", servers(runs), args.out.display()));
             Exit::Ok

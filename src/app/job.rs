@@ -1,6 +1,8 @@
 //! One job of a CI run: what is wanted of it, what it publishes, and how it ends.
 
 use std::{
+    cell::{Cell, OnceCell},
+    fs, io,
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -19,6 +21,7 @@ use crate::{
     cli::{BadgeTarget, CommentWhen, PublishArgs, SarifWhere},
     compare::Comparison,
     config::{Settings, settings::Format},
+    files,
     gate::Decision,
     report::{GateFacts, Places, RunResult},
 };
@@ -43,6 +46,10 @@ pub(super) struct Job {
     network: bool,
     /// Where the baseline goes that the run was compared with (GitLab): the job with the gate must compare with the same.
     kept: Option<PathBuf>,
+    /// What was written there: a server can reach the file while it is graded.
+    keeping: OnceCell<Vec<u8>>,
+    /// Whether there may be a baseline that could not be had.
+    unfetched: Cell<bool>,
 }
 
 impl Job {
@@ -73,7 +80,17 @@ impl Job {
             artifact_name: platform::artifact(args.artifact_name.as_ref()),
             baseline_job: args.baseline_job.clone(),
         };
-        Self { context, options, baseline, require: args.require_publish, network: true, kept: None }
+        let (keeping, unfetched) = Default::default();
+        Self {
+            context,
+            options,
+            baseline,
+            require: args.require_publish,
+            network: true,
+            kept: None,
+            keeping,
+            unfetched,
+        }
     }
 
     /// What `run` does in CI by itself: a job summary and annotations, without a token and without a network.
@@ -95,6 +112,8 @@ impl Job {
             require: false,
             network: false,
             kept: None,
+            keeping: OnceCell::new(),
+            unfetched: Cell::new(false),
         }
     }
 
@@ -142,6 +161,7 @@ impl Job {
 
     /// Everything after the reports: publishes, writes the platform's files and says how the job ends.
     pub async fn finish(&self, runs: &[RunResult], concluded: &Concluded, missing: Option<&str>) -> Exit {
+        let exit = if self.keeps_again() { concluded.exit } else { concluded.exit.worst(Exit::Failure) };
         let comparison = concluded.comparison.as_ref();
         let publication = self.publication(runs, comparison, missing, &concluded.decision, &concluded.gate);
         let mut published = match self.network {
@@ -155,10 +175,10 @@ impl Job {
             sarif: concluded.file(Format::Sarif),
             comment_url: published.comment_url.as_deref(),
             dotenv: dotenv.as_deref(),
-            exit_code: self.exit(&published.notices, concluded.exit).code(),
+            exit_code: self.exit(&published.notices, exit).code(),
         };
         published.notices.extend(self.local_files(&publication, &written));
-        self.conclude(&published.notices, concluded.exit)
+        self.conclude(&published.notices, exit)
     }
 
     /// Whether the baseline is the platform's to give.
@@ -174,26 +194,55 @@ impl Job {
         match platform::baseline(&self.context, &self.options.artifact_name, self.options.baseline_job.as_deref()).await
         {
             Ok(runs) => self.keep(runs),
-            Err(notice) => {
+            Err(mut notice) => {
                 let (Notice::Skipped { why, .. } | Notice::Failed { cause: why, .. }) = &notice else {
                     return Fetched::Missing("none was found".to_owned());
                 };
+                let why = why.clone();
+                if let Notice::Failed { cause, .. } = &mut notice {
+                    cause.push_str("; so no regression and no drift can be found");
+                    self.unfetched.set(true);
+                }
                 console::line(&notice.line());
-                Fetched::Missing(why.clone())
+                Fetched::Missing(why)
             }
         }
     }
 
     /// Keeps the baseline beside the report. What cannot be kept is not used: the gate could not know of it.
     fn keep(&self, runs: Vec<RunResult>) -> Fetched {
-        match self.kept.as_deref().map(|path| (path, compared::save(path, &runs))) {
+        let keep = |path| compared::rendered(&runs).and_then(|bytes| files::write(path, &bytes).map(|()| bytes));
+        match self.kept.as_deref().map(|path| (path, keep(path))) {
             Some((path, Err(error))) => {
+                self.unfetched.set(true);
                 let why = format!("the baseline could not be written to {}: {error}", path.display());
                 console::line(&format!("warning: no baseline: {why}"));
                 Fetched::Missing(why)
             }
-            _ => Fetched::Found(runs),
+            Some((_, Ok(bytes))) => {
+                let _ = self.keeping.set(bytes); // fetched once
+                Fetched::Found(runs)
+            }
+            None => Fetched::Found(runs),
         }
+    }
+
+    /// Puts the baseline there once more, or takes away what is none: a server may have put its own there meanwhile.
+    fn keeps_again(&self) -> bool {
+        let Some(path) = &self.kept else { return true };
+        let done = match self.keeping.get() {
+            Some(bytes) => files::write(path, bytes),
+            None => match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            },
+        };
+        if let Err(error) = &done {
+            let place = path.display();
+            console::line(&format!("error: {place} is not the baseline, and cannot be replaced: {error}"));
+            console::line("hint: the server that was graded, or another process, has put it there");
+        }
+        done.is_ok()
     }
 
     /// Publishes what platform, event and token allow. Every adapter has its own deadline.
@@ -249,7 +298,7 @@ impl Job {
 
     /// How the job ends: what was published changes nothing, unless everything had to be.
     pub fn exit(&self, notices: &[Notice], exit: Exit) -> Exit {
-        let missed = notices.iter().any(|notice| !matches!(notice, Notice::Done { .. }));
+        let missed = self.unfetched.get() || notices.iter().any(|notice| !matches!(notice, Notice::Done { .. }));
         if self.require && missed { exit.worst(Exit::Failure) } else { exit }
     }
 

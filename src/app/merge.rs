@@ -144,7 +144,7 @@ impl Merged {
 }
 
 /// Why such a server failed.
-const LOST: &str = "no report of it was found: the job that was to grade it did not finish";
+pub(super) const LOST: &str = "no report of it was found: the job that was to grade it did not finish";
 
 /// Reads all of them, one at a time.
 fn read(paths: &[PathBuf]) -> Result<Merged, Refused> {

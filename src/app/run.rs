@@ -17,7 +17,7 @@ use super::{
 use crate::{
     cli::{ColorWhen, RunArgs, SarifWhere, Shard},
     config::{self, ConfigError, Resolved, Settings, settings::Format},
-    plan,
+    files, plan,
     report::RunResult,
     run::Impossible,
     targets::{self, cleanup},
@@ -88,6 +88,7 @@ pub(super) fn take_share(settings: &mut Settings, shard: Shard) {
     let (of, taken) = (names.len(), plan::share(&names, shard.index, shard.count));
     let servers = taken.iter().map(|at| settings.servers[*at].clone()).collect();
     settings.servers = servers;
+    settings.partial = true;
     if taken.is_empty() {
         // They show one server.
         settings.output.formats.retain(|format| !matches!(format, Format::Badge | Format::Shields));
@@ -118,7 +119,9 @@ pub fn grade(resolved: &Resolved, besides: Besides<'_>) -> Exit {
         Ok(runtime) => runtime,
         Err(exit) => return exit,
     };
-    let settings = Arc::new(settings.clone());
+    let settings = Arc::new(settled(settings));
+    let record = record.map(files::resolved);
+    let record = record.as_deref();
     // A server's words in the log are no commands of ours.
     let (opened, closed) = job.map(Job::bracket).unwrap_or_default();
     console::order(&opened);
@@ -163,6 +166,16 @@ pub fn grade(resolved: &Resolved, besides: Besides<'_>) -> Exit {
     match ended {
         Ended::Well(_, exit) | Ended::Stopped(exit) => exit,
     }
+}
+
+/// The settings with the places of reports as they are now: a server may put links there.
+fn settled(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    let output = &mut settings.output;
+    for path in [&mut output.out, &mut output.out_dir, &mut output.write_baseline, &mut output.write_surface] {
+        *path = path.as_deref().map(files::resolved);
+    }
+    settings
 }
 
 /// Refuses what could not be started, and makes what the servers are started in.

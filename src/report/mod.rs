@@ -19,6 +19,7 @@ mod sarif_rules;
 mod sast;
 mod schema;
 mod shields;
+mod sound;
 mod summary;
 mod surface;
 mod template;
@@ -33,6 +34,7 @@ pub use options::{GateFacts, RenderOptions, ReportError};
 pub use places::{Place, Places};
 pub use result::RunResult;
 pub use schema::schema;
+pub use sound::contradiction;
 pub use surface::{ServerSurface, canonical, text_facts};
 pub use template::check_template;
 
