@@ -3,7 +3,8 @@
 # evaluated. Bash 3.2 (macOS) must do.
 #
 #   ci/action.sh install   downloads and verifies sealmark
-#   ci/action.sh run       runs it; what it exits with becomes an output, so that later steps can upload what it wrote
+#   ci/action.sh run       puts the tokens out of sight, then `grade`
+#   ci/action.sh grade     runs it; what it exits with becomes an output, so that later steps can upload what it wrote
 #   ci/action.sh finish    says what was not uploaded, and exits with it
 set -euo pipefail
 
@@ -23,7 +24,15 @@ mistake() {
     exit 2
 }
 
-output() { printf '%s=%s\n' "$1" "$2" >> "$GITHUB_OUTPUT"; }
+# Of one line, so that no value is another output.
+output() { printf '%s=%s\n' "$1" "${2//[$'\r\n']/ }" >> "$GITHUB_OUTPUT"; }
+
+# Makes a file of the runner anew, whatever a server wrote to it or put in its place.
+anew() {
+    if [[ -z $1 ]]; then return; fi
+    rm -rf -- "$1"
+    cat > "$1"
+}
 
 # Whether an input is true; anything but true and false is a mistake.
 yes_or_no() {
@@ -98,8 +107,9 @@ build_arguments() {
     add_lines '' "$INPUT_ARGS"
 }
 
-# The last value of an output that the program wrote, in either of the two forms of the file.
+# written NAME FILE: the last value of an output that the program wrote there, in either of the two forms of such a file.
 written() {
+    if [[ ! -f $2 ]]; then return; fi
     awk -v name="$1" '
         delimiter != "" { if ($0 == delimiter) delimiter = ""; else if (wanted) value = value == "" ? $0 : value "\n" $0; next }
         {
@@ -108,7 +118,7 @@ written() {
                 delimiter = substr($0, here + 2); wanted = substr($0, 1, here - 1) == name; if (wanted) value = ""
             } else if (equals && substr($0, 1, equals - 1) == name) value = substr($0, equals + 1)
         }
-        END { print value }' "$GITHUB_OUTPUT"
+        END { print value }' "$2"
 }
 
 # The path of a file that exists, from the root; of one line, as outputs are.
@@ -137,22 +147,63 @@ install() {
     if [[ $INPUT_COMMAND == install ]]; then dirname -- "$path" >> "$GITHUB_PATH"; fi
 }
 
+# The environment that a process was started with can be read by every process of the same user, so by the servers, for as
+# long as it lives. So whoever waits for the program is started without the tokens: they go through a pipe to the program
+# alone, which hides its own.
 run() {
+    local name held=()
+    for name in $(compgen -e); do
+        if [[ $name == *TOKEN* ]]; then
+            if [[ $name != INPUT_* ]]; then held+=("$name=${!name}"); fi
+            unset "$name"
+        fi
+    done
+    exec 3< <(printf '%s\0' ${held[@]+"${held[@]}"})
+    exec bash --noprofile --norc "${BASH_SOURCE[0]}" grade
+}
+
+# Whether the program came to its end with that code: 0, 1, 3, 4 or the one of output.exit_policy.critical_fail. Else it
+# was a mistake, a defect or a signal, and what lies where the report should be may be a server's.
+came_to_its_end() { (($1 != 2 && $1 != 101 && $1 < 126)); }
+
+grade() {
     local program=$INPUT_PROGRAM directory=$INPUT_WORKING_DIRECTORY command=$INPUT_COMMAND upload=$INPUT_SARIF
-    local code=0 report sarif name
+    local code=0 report='' sarif='' name line held=() private summary=${GITHUB_STEP_SUMMARY-}
+    while IFS= read -r -d '' line <&3; do held+=("$line"); done
+    exec 3<&-
     build_arguments
     cd -- "${directory:-.}" 2> /dev/null || mistake "the working directory $directory is not there"
     # What the arguments say is not said twice, and not to the server under test.
     for name in $(compgen -v INPUT_) SEALMARK_{VERSION,BINARY,DOWNLOAD_URL,INSTALL_DIR,CHECKSUMS,VERIFY_ATTESTATION}; do
         unset "$name"
     done
+    # Files of the program's own: a server can find the runner's by the environment of a process above it.
+    private=$(mktemp -d "${RUNNER_TEMP:-${TMPDIR:-/tmp}}/sealmark.XXXXXXXX") || mistake "no directory could be made in RUNNER_TEMP"
 
-    "$program" "${arguments[@]}" || code=$?
+    (
+        for line in ${held[@]+"${held[@]}"}; do
+            if [[ -n $line ]]; then export "${line?}"; fi
+        done
+        export GITHUB_OUTPUT=$private/output
+        if [[ -n $summary ]]; then export GITHUB_STEP_SUMMARY=$private/summary; fi
+        exec "$program" "${arguments[@]}"
+    ) || code=$?
 
-    report=$(absolute "$(written report)")
-    sarif=$(absolute "$(written sarif)")
-    # On a line of its own, even when the program was ended while it wrote.
-    if [[ -n $(tail -c 1 "$GITHUB_OUTPUT") ]]; then printf '\n' >> "$GITHUB_OUTPUT"; fi
+    for name in GITHUB_OUTPUT GITHUB_ENV GITHUB_PATH GITHUB_STATE; do anew "${!name-}" < /dev/null; done
+    if [[ ! -f $private/summary ]]; then : > "$private/summary"; fi
+    anew "$summary" < "$private/summary"
+    for name in grade grades regressions drift comment-url badge-eligible; do
+        output "$name" "$(written "$name" "$private/output")"
+    done
+    if came_to_its_end "$code"; then
+        report=$(absolute "$(written report "$private/output")")
+        sarif=$(absolute "$(written sarif "$private/output")")
+    fi
+    rm -rf -- "$private"
+    if [[ $command == ci && $code == 0 && -z $report ]]; then
+        echo "::error title=sealmark::nothing was graded: sealmark passed and wrote no report (is a word like --help among the args?)"
+        code=4
+    fi
     output exit-code "$code"
     if [[ -n $report ]]; then output report "$report"; fi
     if [[ -n $sarif ]]; then output sarif "$sarif"; fi
@@ -182,9 +233,9 @@ finish() {
 }
 
 case ${1-} in
-    install | run | finish) "$1" ;;
+    install | run | grade | finish) "$1" ;;
     *)
-        echo "usage: ci/action.sh install|run|finish" >&2
+        echo "usage: ci/action.sh install|run|grade|finish" >&2
         exit 2
         ;;
 esac

@@ -36,35 +36,55 @@ fn letter(points: f64, scored: u32) -> char {
     }
 }
 
-/// Grades one pack: pass 1, part 0.5, fail 0 over the scored checks that could be judged; a critical fail caps at D.
+/// What verdicts come to, each with its effective severity.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Score {
+    /// Points reached: a pass is one, a part half of one.
+    pub points: f64,
+    /// Checks that could be judged; advisory ones do not count.
+    pub scored: u32,
+    /// The letter; `None` when nothing was scored.
+    pub letter: Option<char>,
+    /// Whether a critical fail lowered it.
+    pub capped: bool,
+}
+
+/// Scores verdicts: pass 1, part 0.5, fail 0 over those that count and could be judged; a critical fail caps at D.
+pub fn score(verdicts: impl IntoIterator<Item = (Severity, Verdict)>) -> Score {
+    let (mut points, mut scored, mut critical) = (0.0, 0, false);
+    for (severity, verdict) in verdicts.into_iter().filter(|(severity, _)| *severity != Severity::Advisory) {
+        points += match verdict {
+            Verdict::Pass => 1.0,
+            Verdict::Part => 0.5,
+            Verdict::Fail => 0.0,
+            Verdict::Inconclusive | Verdict::Na => continue,
+        };
+        scored += 1;
+        critical |= severity == Severity::Critical && verdict == Verdict::Fail;
+    }
+    let reached = (scored > 0).then(|| letter(points, scored));
+    // Letters sort from good to bad, so the later one is the worse one.
+    let letter = reached.map(|reached| if critical { reached.max('D') } else { reached });
+    Score { points, scored, letter, capped: letter != reached }
+}
+
+/// Grades one pack by the score of its checks that are switched on.
 pub fn grade(pack: &JudgedPack) -> Grade {
     let scoring: Vec<_> =
         pack.checks.iter().filter(|check| check.enabled && check.severity != Severity::Advisory).collect();
     let with = |verdict: Verdict| scoring.iter().filter(move |check| check.judgement.verdict == verdict);
-    let points = with(Verdict::Pass).count() as f64 + 0.5 * with(Verdict::Part).count() as f64;
-    let scored = (with(Verdict::Pass).count() + with(Verdict::Part).count() + with(Verdict::Fail).count()) as u32;
-    let provisional = with(Verdict::Inconclusive).any(|check| check.severity == Severity::Critical);
-    let total = scoring.len() as u32;
-    if scored == 0 {
-        let status = if with(Verdict::Inconclusive).count() > 0 { PackStatus::Inconclusive } else { PackStatus::Na };
-        return Grade { status, letter: None, provisional: false, capped: Vec::new(), points: 0.0, scored, total };
-    }
-    let reached = letter(points, scored);
-    let critical: Vec<String> = with(Verdict::Fail)
-        .filter(|check| check.severity == Severity::Critical)
-        .map(|check| check.check.id.to_owned())
-        .collect();
-    // Letters sort from good to bad, so the later one is the worse one.
-    let capped = if critical.is_empty() { reached } else { reached.max('D') };
-    Grade {
-        status: PackStatus::Graded,
-        letter: Some(capped),
-        provisional,
-        capped: if capped == reached { Vec::new() } else { critical },
-        points,
-        scored,
-        total,
-    }
+    let Score { points, scored, letter, capped } =
+        score(scoring.iter().map(|check| (check.severity, check.judgement.verdict)));
+    let inconclusive = with(Verdict::Inconclusive).count() > 0;
+    let provisional = letter.is_some() && with(Verdict::Inconclusive).any(|check| check.severity == Severity::Critical);
+    let status = match letter {
+        Some(_) => PackStatus::Graded,
+        None if inconclusive => PackStatus::Inconclusive,
+        None => PackStatus::Na,
+    };
+    let critical = with(Verdict::Fail).filter(|check| capped && check.severity == Severity::Critical);
+    let capped = critical.map(|check| check.check.id.to_owned()).collect();
+    Grade { status, letter, provisional, capped, points, scored, total: scoring.len() as u32 }
 }
 
 #[cfg(test)]

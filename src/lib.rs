@@ -8,6 +8,7 @@ pub mod cli;
 pub mod compare;
 pub mod config;
 pub mod demo;
+pub mod files;
 pub mod gate;
 pub mod grade;
 pub mod judge;

@@ -11,11 +11,12 @@ use std::{
 /// Room → rooms it may import, lowest first: `docs/architecture.md` as data. A room may import only rooms above its line.
 const ROOMS: &[(&str, &[&str])] = &[
     ("model", &[]),
+    ("files", &[]),
     ("text", &["model"]),
     ("check", &["model"]),
     ("classify", &["model"]),
     ("packs", &["model", "text", "check", "classify"]),
-    ("config", &["model", "text", "check", "packs"]),
+    ("config", &["model", "files", "text", "check", "packs"]),
     ("targets", &["model", "config"]),
     ("session", &["model", "targets"]),
     ("probes", &["model", "classify", "targets", "session"]),
@@ -24,16 +25,16 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("plan", &["model", "check", "classify", "packs", "config", "probes"]),
     ("run", &["model", "text", "check", "classify", "packs", "config", "targets", "session", "probes", "plan"]),
     ("report", &["model", "text", "check", "classify", "packs", "config", "judge", "grade"]),
-    ("compare", &["model", "text", "classify", "config", "report"]),
+    ("compare", &["model", "files", "text", "classify", "config", "report"]),
     ("gate", &["model", "text", "config", "report", "compare"]),
-    ("ci", &["model", "text", "config", "report", "compare", "gate"]),
+    ("ci", &["model", "files", "text", "config", "report", "compare", "gate"]),
     ("cli", &[]),
     ("demo", &["model"]),
     (
         "app",
         &[
-            "model", "text", "check", "classify", "packs", "config", "targets", "session", "probes", "grade", "judge",
-            "plan", "run", "report", "compare", "gate", "ci", "cli", "demo",
+            "model", "files", "text", "check", "classify", "packs", "config", "targets", "session", "probes", "grade",
+            "judge", "plan", "run", "report", "compare", "gate", "ci", "cli", "demo",
         ],
     ),
 ];

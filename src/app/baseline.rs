@@ -4,6 +4,7 @@ use super::{Exit, compared, console, detect, platform};
 use crate::{
     ci::{Capability, Notice},
     cli::BaselineFetchArgs,
+    files,
     report::RunResult,
 };
 
@@ -35,7 +36,7 @@ pub fn fetch(args: &BaselineFetchArgs) -> Exit {
 }
 
 fn write(args: &BaselineFetchArgs, runs: &[RunResult]) -> Exit {
-    match compared::save(&args.out, runs) {
+    match compared::save(&files::resolved(&args.out), runs) {
         Ok(()) => {
             console::line(&format!("the baseline ({}) is in {}", servers(runs), args.out.display()));
             Exit::Ok

@@ -1,16 +1,12 @@
 //! What the results of a run are compared with, and the baseline that they become.
 
-use std::{
-    fs, io,
-    io::Write,
-    os::unix::fs::PermissionsExt,
-    path::{Path, PathBuf},
-};
+use std::{fs, io, path::Path};
 
 use super::{Exit, console, reviewed::Reviewed, surface};
 use crate::{
     compare::{self, Comparison},
     config::settings::{Format, OutputSettings},
+    files,
     report::{self, RenderOptions, RunResult, result::Status},
     text::excerpt,
 };
@@ -91,9 +87,12 @@ impl Compared {
     }
 
     /// The comparison, when there is a baseline or a snapshot. Where there are both, the snapshot tells what is offered
-    /// differently: it keeps the texts.
-    pub(super) fn comparison(&self, runs: &[RunResult]) -> Option<Comparison> {
+    /// differently: it keeps the texts. `partial` says that some of the servers were left out on purpose.
+    pub(super) fn comparison(&self, runs: &[RunResult], partial: bool) -> Option<Comparison> {
         let mut comparison = self.baseline.as_ref().map(|before| compare::compare(before, runs));
+        if let (Some(comparison), true) = (&mut comparison, partial) {
+            comparison.keep_servers(|name| runs.iter().any(|run| run.name == name));
+        }
         if let Some(reviewed) = &self.surface {
             reviewed.merge(comparison.get_or_insert_default(), runs);
         }
@@ -116,7 +115,7 @@ fn replaceable(path: &Path) -> Result<(), Exit> {
         console::line("hint: --write-baseline names a file, which is replaced when the run did not regress");
         return Err(Exit::Usage);
     }
-    super::conclude::writable(path).map_err(|error| super::conclude::refuse_place("baseline", path, &error))
+    files::writable(path).map_err(|error| super::conclude::refuse_place("baseline", path, &error))
 }
 
 /// Makes the runs the baseline of later ones, unless later ones would find less with it: then the one that is there stays,
@@ -164,19 +163,10 @@ fn lost(path: &Path, runs: &[RunResult]) -> Option<String> {
 
 /// Writes the JSON report of the runs, in one step.
 pub(super) fn save(path: &Path, runs: &[RunResult]) -> io::Result<()> {
-    let bytes = report::render(Format::Json, runs, &RenderOptions::default()).map_err(io::Error::other)?;
-    replace(path, &bytes)
+    files::write(path, &rendered(runs)?)
 }
 
-/// Replaces a file in one step, so that nobody ever reads half of it.
-pub(super) fn replace(path: &Path, bytes: &[u8]) -> io::Result<()> {
-    // Through a link, as writing to it would.
-    let path: PathBuf = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    fs::create_dir_all(parent)?;
-    // As any new file: what the umask leaves of it.
-    let mode = fs::metadata(&path).map_or_else(|_| fs::Permissions::from_mode(0o666), |found| found.permissions());
-    let mut file = tempfile::Builder::new().prefix(".sealmark-baseline").permissions(mode).tempfile_in(parent)?;
-    file.write_all(bytes)?;
-    file.persist(path).map_err(|error| error.error).map(drop)
+/// The JSON report of the runs.
+pub(super) fn rendered(runs: &[RunResult]) -> io::Result<Vec<u8>> {
+    report::render(Format::Json, runs, &RenderOptions::default()).map_err(io::Error::other)
 }

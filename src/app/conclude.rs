@@ -17,7 +17,7 @@ use crate::{
         Settings,
         settings::{Format, OutputSettings},
     },
-    gate,
+    files, gate,
     report::{self, GateFacts, Places, RenderOptions, RunResult, result::Status},
     text::{excerpt, terminal},
 };
@@ -47,10 +47,10 @@ pub(super) fn precheck(settings: &Settings, record: Option<&Path>) -> Result<(),
         report::check_template(name, source).map_err(|error| console::mistake(&error, error.hint()))?;
     }
     for path in output.formats.iter().filter_map(|format| target(output, *format)) {
-        writable(&path).map_err(|error| refuse_place("report", &path, &error))?;
+        files::writable(&path).map_err(|error| refuse_place("report", &path, &error))?;
     }
     if let Some(path) = record {
-        writable(path).map_err(|error| refuse_place("recording", path, &error))?;
+        files::writable(path).map_err(|error| refuse_place("recording", path, &error))?;
     }
     Ok(())
 }
@@ -59,14 +59,6 @@ pub(super) fn refuse_place(what: &str, path: &Path, error: &std::io::Error) -> E
     console::line(&format!("error: the {what} could not be written to {}: {error}", path.display()));
     console::line("hint: name a file in a directory that you may write to");
     Exit::Usage
-}
-
-/// Whether a file can be written there; leaves none behind that was not there, but the directories above it.
-pub(super) fn writable(path: &Path) -> std::io::Result<()> {
-    let new = !path.exists();
-    make_parent(path)?;
-    std::fs::OpenOptions::new().append(true).create(true).open(path)?;
-    if new { std::fs::remove_file(path) } else { Ok(()) }
 }
 
 /// What an invocation came to.
@@ -103,7 +95,7 @@ pub(super) fn conclude(
     stopped: Option<Exit>,
 ) -> Concluded {
     let output = &settings.output;
-    let comparison = compared.comparison(runs);
+    let comparison = compared.comparison(runs, settings.partial);
     let decision = match (runs, &settings.servers[..]) {
         // An empty share of the servers: there was nothing to grade, which is not the same as grading nothing.
         ([], []) => gate::Decision::nothing_due(),
@@ -162,7 +154,7 @@ fn reports(
         };
         let file = target(output, *format);
         let written = match &file {
-            Some(path) => write(path, &bytes).map_err(|error| (path.display().to_string(), error)),
+            Some(path) => files::write(path, &bytes).map_err(|error| (path.display().to_string(), error)),
             None => console::stdout(&bytes).map_err(|error| ("standard output".to_owned(), error)),
         };
         let human = matches!(format, Format::Text | Format::Markdown | Format::Summary);
@@ -231,19 +223,9 @@ pub(super) fn reports_go(output: &OutputSettings) -> String {
     here.into_iter().chain(files).collect::<Vec<_>>().join(", ")
 }
 
-fn write(path: &Path, bytes: &[u8]) -> std::io::Result<()> {
-    make_parent(path)?;
-    std::fs::write(path, bytes)
-}
-
-fn make_parent(path: &Path) -> std::io::Result<()> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    parent.map_or(Ok(()), std::fs::create_dir_all)
-}
-
 fn template(output: &OutputSettings) -> Result<Option<(String, String)>, Exit> {
     let Some(path) = &output.template else { return Ok(None) };
-    match std::fs::read_to_string(path) {
+    match files::open(path).and_then(std::io::read_to_string) {
         Ok(source) => Ok(Some((path.display().to_string(), source))),
         Err(error) => {
             console::line(&format!("error: the template {} could not be read: {error}", path.display()));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use super::{conclude::REPORTS, console};
 use crate::{
     config::Settings,
+    files,
     run::Failure,
     text::{Redactor, terminal},
 };
@@ -45,9 +46,7 @@ fn save_stderr(settings: &Settings, name: &str, stderr: &str) -> Option<String> 
         }
         file.push(".stderr.log");
         let file = PathBuf::from(file);
-        let written =
-            file.parent().map_or(Ok(()), std::fs::create_dir_all).and_then(|()| std::fs::write(&file, stderr));
-        match written {
+        match files::write(&file, stderr.as_bytes()) {
             Ok(()) => {
                 console::line(&format!("the server's stderr is in {}", file.display()));
                 saved = Some(file.display().to_string());

@@ -1,11 +1,14 @@
 //! `gate`: reports on disk → exit code, as the run that wrote them would have ended.
 
+use std::collections::BTreeSet;
+
 use serde_json::json;
 
 use super::{
     Exit,
     compared::{BASELINE, Compared},
-    conclude, config_cmd, console,
+    conclude, config_cmd, console, grading,
+    merge::LOST,
 };
 use crate::{
     cli::GateCommandArgs,
@@ -31,7 +34,7 @@ pub fn gate_reports(args: &GateCommandArgs) -> Exit {
         Ok(Err(error)) => return config_cmd::mistake(&error),
         Err(exit) => return exit,
     };
-    let mut output = settings.output;
+    let mut output = settings.output.clone();
     // This command judges; it leaves no file behind.
     output.write_baseline = None;
     if word == Some("off") {
@@ -62,7 +65,15 @@ pub fn gate_reports(args: &GateCommandArgs) -> Exit {
             return Exit::Usage;
         }
     }
-    let comparison = compared.comparison(&runs);
+    // Of several configured servers one without a report is lost, not absent, as in `merge`. A single one may go by another
+    // name.
+    let several = settings.servers.iter().enumerate().filter(|_| settings.servers.len() > 1);
+    let held: BTreeSet<String> = runs.iter().map(|run| run.name.clone()).collect();
+    for (at, server) in several.filter(|(_, server)| !held.contains(&server.name)) {
+        console::line(&format!("warning: no report holds the server {}: it counts as failed", server.name));
+        runs.push(grading::never_started(&settings, at, LOST));
+    }
+    let comparison = compared.comparison(&runs, !args.source.server.is_empty());
     let decision = gate::decide(&runs, &output, comparison.as_ref());
     for run in &runs {
         console::line(&conclude::grades(run, runs.len()));

@@ -18,6 +18,7 @@ use tokio::task::JoinHandle;
 use super::{Exit, console, facts, failed, progress::Progress, signals::Signals};
 use crate::{
     config::{Resolved, Settings},
+    files,
     model::{Surface, Trace},
     plan::{self, Plan},
     report::{RunResult, build},
@@ -243,7 +244,7 @@ fn write_recording(path: &Path, trace: &Trace, secrets: &[String]) {
     let redactor = Redactor::new(&[], secrets, true);
     let written = serde_json::to_string(trace)
         .map_err(std::io::Error::other)
-        .and_then(|text| std::fs::write(path, redactor.apply_json(&text)));
+        .and_then(|text| files::write(path, redactor.apply_json(&text).as_bytes()));
     if let Err(error) = written {
         console::line(&format!("warning: the recording could not be written to {}: {error}", path.display()));
     }

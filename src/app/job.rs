@@ -1,6 +1,8 @@
 //! One job of a CI run: what is wanted of it, what it publishes, and how it ends.
 
 use std::{
+    cell::{Cell, OnceCell},
+    fs, io,
     path::{Path, PathBuf},
     time::{SystemTime, UNIX_EPOCH},
 };
@@ -20,6 +22,7 @@ use crate::{
     cli::{BadgeTarget, CommentWhen, PublishArgs, SarifWhere},
     compare::Comparison,
     config::{Settings, settings::Format},
+    files,
     gate::Decision,
     report::{GateFacts, Places, RunResult},
 };
@@ -41,6 +44,10 @@ pub(super) struct Job {
     network: bool,
     /// Where the baseline goes that the run is compared with, for a gate apart: it must compare with the same.
     kept: Option<PathBuf>,
+    /// What was written there: a server can reach the file while it is graded.
+    keeping: OnceCell<Vec<u8>>,
+    /// Whether there may be a baseline that could not be had.
+    unfetched: Cell<bool>,
 }
 
 impl Job {
@@ -71,7 +78,17 @@ impl Job {
             artifact_name: platform::artifact(args.artifact_name.as_ref()),
             baseline_job: args.baseline_job.clone(),
         };
-        Self { context, options, baseline, require: args.require_publish, network: true, kept: None }
+        let (keeping, unfetched) = Default::default();
+        Self {
+            context,
+            options,
+            baseline,
+            require: args.require_publish,
+            network: true,
+            kept: None,
+            keeping,
+            unfetched,
+        }
     }
 
     /// What `run` does in CI by itself: a job summary and annotations, without a token and without a network.
@@ -93,6 +110,8 @@ impl Job {
             require: false,
             network: false,
             kept: None,
+            keeping: OnceCell::new(),
+            unfetched: Cell::new(false),
         }
     }
 
@@ -135,6 +154,7 @@ impl Job {
 
     /// Everything after the reports: publishes, writes the platform's files and says how the job ends.
     pub async fn finish(&self, runs: &[RunResult], concluded: &Concluded, missing: Option<&str>) -> Exit {
+        let exit = if self.keeps_again() { concluded.exit } else { concluded.exit.worst(Exit::Failure) };
         let comparison = concluded.comparison.as_ref();
         let mut publication = self.publication(runs, comparison, missing, &concluded.decision, &concluded.gate);
         let mut published = match self.network {
@@ -148,11 +168,11 @@ impl Job {
             sarif: concluded.file(Format::Sarif),
             comment_url: published.comment_url.as_deref(),
             dotenv: dotenv.as_deref(),
-            exit_code: self.exit(&published.notices, concluded.exit).code(),
+            exit_code: self.exit(&published.notices, exit).code(),
         };
         publication.unpublished = self.fails(&published.notices);
         published.notices.extend(self.local_files(&publication, &written));
-        self.conclude(&published.notices, concluded.exit)
+        self.conclude(&published.notices, exit)
     }
 
     /// Keeps the baseline beside a report.
@@ -173,28 +193,57 @@ impl Job {
         match platform::baseline(&self.context, &self.options.artifact_name, self.options.baseline_job.as_deref()).await
         {
             Ok(runs) => self.keep(runs),
-            Err(notice) => {
+            Err(mut notice) => {
                 // What an earlier job left there is not what this one is compared with.
                 let _ = self.kept.as_deref().map(std::fs::remove_file);
                 let (Notice::Skipped { why, .. } | Notice::Failed { cause: why, .. }) = &notice else {
                     return Fetched::Missing("none was found".to_owned());
                 };
+                let why = why.clone();
+                if let Notice::Failed { cause, .. } = &mut notice {
+                    cause.push_str("; so no regression and no drift can be found");
+                    self.unfetched.set(true);
+                }
                 console::line(&notice.line());
-                Fetched::Missing(why.clone())
+                Fetched::Missing(why)
             }
         }
     }
 
     /// Keeps the baseline beside the report. What cannot be kept is not used: the gate could not know of it.
     fn keep(&self, runs: Vec<RunResult>) -> Fetched {
-        match self.kept.as_deref().map(|path| (path, compared::save(path, &runs))) {
+        let keep = |path| compared::rendered(&runs).and_then(|bytes| files::write(path, &bytes).map(|()| bytes));
+        match self.kept.as_deref().map(|path| (path, keep(path))) {
             Some((path, Err(error))) => {
+                self.unfetched.set(true);
                 let why = format!("the baseline could not be written to {}: {error}", path.display());
                 console::line(&format!("warning: no baseline: {why}"));
                 Fetched::Missing(why)
             }
-            _ => Fetched::Found(runs),
+            Some((_, Ok(bytes))) => {
+                let _ = self.keeping.set(bytes); // fetched once
+                Fetched::Found(runs)
+            }
+            None => Fetched::Found(runs),
         }
+    }
+
+    /// Puts the baseline there once more, or takes away what is none: a server may have put its own there meanwhile.
+    fn keeps_again(&self) -> bool {
+        let Some(path) = &self.kept else { return true };
+        let done = match self.keeping.get() {
+            Some(bytes) => files::write(path, bytes),
+            None => match fs::remove_file(path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+                _ => Ok(()),
+            },
+        };
+        if let Err(error) = &done {
+            let place = path.display();
+            console::line(&format!("error: {place} is not the baseline, and cannot be replaced: {error}"));
+            console::line("hint: the server that was graded, or another process, has put it there");
+        }
+        done.is_ok()
     }
 
     /// Publishes what platform, event and token allow. Every adapter has its own deadline.
@@ -247,9 +296,9 @@ impl Job {
         if self.fails(notices) { exit.worst(Exit::Failure) } else { exit }
     }
 
-    /// Whether something that had to be published was not.
+    /// Whether something that had to be published, or to be compared with, was not.
     pub fn fails(&self, notices: &[Notice]) -> bool {
-        self.require && notices.iter().any(Notice::missed)
+        self.require && (self.unfetched.get() || notices.iter().any(Notice::missed))
     }
 
     /// Says what became of it, and how the job ends.

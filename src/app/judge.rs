@@ -5,7 +5,7 @@ use std::{io::Read, path::Path};
 use super::{Exit, compared::Compared, conclude, config_cmd, console};
 use crate::{
     cli::{ColorWhen, JudgeArgs, SourceArgs},
-    config,
+    config, files,
     model::{Surface, Trace, trace::SCHEMA},
     report::build::{self, Facts},
     text::Redactor,
@@ -58,7 +58,7 @@ pub fn judge(args: &JudgeArgs, color: ColorWhen) -> Exit {
 }
 
 fn read(path: &Path) -> Result<Trace, String> {
-    let mut file = std::fs::File::open(path).map_err(|error| error.to_string())?;
+    let mut file = files::open(path).map_err(|error| error.to_string())?;
     // What is no recording is told by its first byte, before it is read whole.
     let mut first = [0];
     let begun = file.read(&mut first).map_err(|error| error.to_string())?;

@@ -154,7 +154,7 @@ impl Merged {
 }
 
 /// Why such a server failed.
-const LOST: &str = "no report of it was found: the job that was to grade it did not finish";
+pub(super) const LOST: &str = "no report of it was found: the job that was to grade it did not finish";
 
 /// Reports that are read at a time.
 const FILES: usize = 8;

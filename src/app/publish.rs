@@ -38,7 +38,7 @@ fn prepared(args: &PublishCommandArgs) -> Result<Exit, Exit> {
             }
         }
         let (compared, missing) = job.fetch().await.into_compared(compared);
-        let comparison = compared.comparison(&runs);
+        let comparison = compared.comparison(&runs, false);
         let decision = gate::decide(&runs, &output, comparison.as_ref());
         let gate = decision.facts(&output);
         let mut publication = job.publication(&runs, comparison.as_ref(), missing.as_deref(), &decision, &gate);

@@ -20,7 +20,7 @@ use crate::{
         self, ConfigError, Resolved, Settings,
         settings::{Format, ServerSettings},
     },
-    plan,
+    files, plan,
     report::{RunResult, wording::counted},
     run::Impossible,
     targets::{self, cleanup},
@@ -98,6 +98,7 @@ pub(super) fn take_share(settings: &mut Settings, shard: Shard) {
     };
     let warnings = settings.warnings.iter().filter(|warning| !about_others(warning)).cloned().collect();
     (settings.servers, settings.warnings) = (servers, warnings);
+    settings.partial = true;
     if taken.is_empty() {
         // They show one server.
         settings.output.formats.retain(|format| !matches!(format, Format::Badge | Format::Shields));
@@ -130,7 +131,9 @@ pub fn grade(resolved: &Resolved, besides: Besides<'_>) -> Exit {
         Ok(runtime) => runtime,
         Err(exit) => return exit,
     };
-    let settings = Arc::new(settings.clone());
+    let settings = Arc::new(settled(settings));
+    let record = record.map(files::resolved);
+    let record = record.as_deref();
     // A server's words in the log are no commands of ours.
     let (opened, closed) = job.map(Job::bracket).unwrap_or_default();
     console::order(&opened);
@@ -175,6 +178,16 @@ pub fn grade(resolved: &Resolved, besides: Besides<'_>) -> Exit {
     match ended {
         Ended::Well(_, exit) | Ended::Stopped(exit) => exit,
     }
+}
+
+/// The settings with the places of reports as they are now: a server may put links there.
+fn settled(settings: &Settings) -> Settings {
+    let mut settings = settings.clone();
+    let output = &mut settings.output;
+    for path in [&mut output.out, &mut output.out_dir, &mut output.write_baseline, &mut output.write_surface] {
+        *path = path.as_deref().map(files::resolved);
+    }
+    settings
 }
 
 /// Refuses what could not be started, and makes what the servers are started in.

@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use super::{
-    Exit, compared, conclude, config_cmd, console, detect, grading,
+    Exit, conclude, config_cmd, console, detect, grading,
     reviewed::Reviewed,
     run,
     signals::{self, Signals},
@@ -15,6 +15,7 @@ use crate::{
         self, Resolved,
         settings::{FailOn, OutputSettings},
     },
+    files,
     model::{Surface, Trace},
     plan,
     report::RunResult,
@@ -42,6 +43,7 @@ pub fn surface(args: &SurfaceArgs) -> Exit {
     if let Some(Err(exit)) = args.out.as_deref().map(replaceable) {
         return exit;
     }
+    let out = args.out.as_deref().map(files::resolved);
     // Nothing is graded and no report is written: what says how is left alone.
     let settings = &mut resolved.settings;
     let output = &mut settings.output;
@@ -52,10 +54,9 @@ pub fn surface(args: &SurfaceArgs) -> Exit {
     settings.tools_exclude.clear();
     settings.tools_overrides.clear();
     let secrets = settings.secrets.clone();
-    let out = &args.out;
     survey(&resolved, |runs| {
         let failed = runs.iter().any(|run| run.server.offers.is_none());
-        let exit = match (out, &reviewed) {
+        let exit = match (&out, &reviewed) {
             (_, Some(reviewed)) => checked(runs, reviewed, &secrets),
             (Some(path), None) => write(path, runs).err().unwrap_or(Exit::Ok),
             _ if failed => Exit::Failure,
@@ -108,7 +109,7 @@ fn checked(runs: &[RunResult], reviewed: &Reviewed, secrets: &[String]) -> Exit 
 
 /// Whether a snapshot can be written there: it is a place for files, and what is there is a snapshot.
 pub(super) fn replaceable(path: &Path) -> Result<(), Exit> {
-    conclude::writable(path).map_err(|error| conclude::refuse_place("surface", path, &error))?;
+    files::writable(path).map_err(|error| conclude::refuse_place("surface", path, &error))?;
     if std::fs::metadata(path).is_ok_and(|found| found.len() > 0)
         && let Err(error) = Snapshot::read_file(path)
     {
@@ -148,7 +149,7 @@ pub(super) fn write(path: &Path, runs: &[RunResult]) -> Result<(), Exit> {
             console::line(&format!("surface: {name}: {list} could not be read whole: {why}"));
         }
     }
-    compared::replace(path, snapshot.render().as_bytes()).map_err(|error| {
+    files::write(path, snapshot.render().as_bytes()).map_err(|error| {
         console::line(&format!("error: the surface could not be written to {}: {error}", path.display()));
         Exit::Failure
     })

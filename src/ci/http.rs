@@ -4,6 +4,7 @@ mod call;
 mod error;
 
 use std::{
+    io::Read,
     net::IpAddr,
     path::Path,
     sync::{Arc, OnceLock},
@@ -16,6 +17,8 @@ use rustls::{
     pki_types::{CertificateDer, pem::PemObject},
 };
 
+use crate::files;
+
 pub use call::{Call, Reply};
 pub use error::HttpError;
 
@@ -23,6 +26,8 @@ pub use error::HttpError;
 const CONNECT: Duration = Duration::from_secs(10);
 /// How long a connection is kept for the next call: a write must not go out on one that the server has closed meanwhile.
 const KEPT: Duration = Duration::from_secs(2);
+/// A file of certificates is read up to here, in bytes.
+const CA_FILE: u64 = 16 << 20;
 /// The pause before the first repetition; it doubles.
 const PAUSE: Duration = Duration::from_secs(1);
 
@@ -119,7 +124,9 @@ pub(super) fn fault(error: &(dyn std::error::Error + 'static), url: &Url) -> Htt
 /// authority must not spoil the rest.
 fn authorities(path: &Path) -> Result<Vec<Certificate>, HttpError> {
     let refuse = |why: String| HttpError::CaFile { path: path.to_owned(), why };
-    let pem = std::fs::read(path).map_err(|error| refuse(error.to_string()))?;
+    let mut pem = Vec::new();
+    let read = files::open(path).and_then(|file| file.take(CA_FILE).read_to_end(&mut pem));
+    read.map_err(|error| refuse(error.to_string()))?;
     let usable = |der: &CertificateDer<'_>| RootCertStore::empty().add(der.clone().into_owned()).is_ok();
     let found = CertificateDer::pem_slice_iter(&pem).filter_map(Result::ok).filter(usable);
     let found: Vec<Certificate> = found.filter_map(|der| Certificate::from_der(&der).ok()).collect();

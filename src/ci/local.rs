@@ -7,6 +7,7 @@ use std::{
 };
 
 use super::{Capability, Notice, Output, Platform, Publication, Written, annotations, dotenv, github_lines, outputs};
+use crate::files;
 
 /// Bytes of a step's summary that GitHub takes; one more and it takes nothing.
 const SUMMARY: u64 = 1 << 20;
@@ -33,7 +34,7 @@ pub fn local(publication: &Publication<'_>, summary: Option<&str>, written: &Wri
     let missed = match (&context.output_file, written.dotenv) {
         (Some(file), _) => set(file, &outputs).err().map(|cause| (file.as_path(), cause)),
         (None, Some(file)) if context.platform == Platform::GitLab => {
-            fresh(file, &dotenv(&outputs)).err().map(|cause| (file, cause.to_string()))
+            files::write(file, &dotenv(&outputs)).err().map(|cause| (file, cause.to_string()))
         }
         _ => None,
     };
@@ -105,14 +106,6 @@ fn last_byte(file: &Path) -> io::Result<u8> {
     let mut byte = [0];
     file.read_exact(&mut byte)?;
     Ok(byte[0])
-}
-
-/// Writes a file of our own, its directory included.
-fn fresh(file: &Path, bytes: &[u8]) -> io::Result<()> {
-    if let Some(parent) = file.parent().filter(|parent| !parent.as_os_str().is_empty()) {
-        fs::create_dir_all(parent)?;
-    }
-    fs::write(file, bytes)
 }
 
 #[cfg(test)]

@@ -10,8 +10,8 @@ use crate::{
     report::result::{PackResult, PackStatus, RunResult, Status},
 };
 
-/// Bytes of `grades`: a job's outputs together may have 1 MiB.
-const GRADES: usize = 512 << 10;
+/// Bytes of `grades`: a script is given it in a variable, and Linux takes 128 KiB in one.
+const GRADES: usize = 64 << 10;
 /// Bytes of a dotenv report, GitLab's limit.
 const DOTENV: usize = 5 << 10;
 
@@ -94,7 +94,8 @@ fn worst(runs: &[RunResult]) -> Option<String> {
     letters.into_iter().max().map(shown)
 }
 
-/// Server → pack → letter; server → worst letter when that would be too long; an empty object when even that is.
+/// Server → pack → letter; server → worst letter when that would be too long, of the worst servers when even that is, and
+/// then `…` says how many more there are.
 fn grades(runs: &[RunResult]) -> String {
     let of_packs = |run: &RunResult| -> Value {
         let packs = run.packs.0.iter().map(|(id, pack)| (id.clone(), json!(letter(pack).map(shown))));
@@ -108,9 +109,27 @@ fn grades(runs: &[RunResult]) -> String {
     if full.len() <= GRADES {
         return full;
     }
-    let short = table(&|run| json!(worst_of(run).map(shown)));
-    if short.len() <= GRADES { short } else { "{}".to_owned() }
+    let mut left: Vec<&RunResult> = runs.iter().collect();
+    // One without a letter first, then the worst ones.
+    left.sort_by_key(|run| std::cmp::Reverse(worst_of(run).unwrap_or(('Z', true))));
+    let (mut short, mut bytes) = (Map::new(), CUT.len() + 20);
+    for run in &left {
+        let entry = json!({ run.name.clone(): worst_of(run).map(shown) });
+        bytes += entry.to_string().len();
+        if bytes > GRADES {
+            short.insert(
+                CUT.to_owned(),
+                format!("{} more servers, in the JSON report", left.len() - short.len()).into(),
+            );
+            break;
+        }
+        short.extend(entry.as_object().cloned().unwrap_or_default());
+    }
+    Value::Object(short).to_string()
 }
+
+/// The name of what says what was cut; no letter stands there.
+const CUT: &str = "…";
 
 /// Why outputs cannot be written.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -251,10 +270,16 @@ mod tests {
             let name = |at: usize| format!("{at}{}", "n".repeat(letters));
             (0..300).map(|at| RunResult { name: name(at), ..sample::graded() }).collect()
         };
-        let short: Value = serde_json::from_str(&grades(&many(1700))).unwrap();
+        let short: Value = serde_json::from_str(&grades(&many(180))).unwrap();
         assert_eq!(short.as_object().unwrap().len(), 300);
         assert!(short.as_object().unwrap().values().all(|worst| worst == "D"));
-        assert_eq!(grades(&many(2000)), "{}");
+        let mut runs = many(2000);
+        runs.push(sample::failed());
+        let cut = grades(&runs);
+        let read: Map<String, Value> = serde_json::from_str(&cut).unwrap();
+        assert!(cut.len() <= GRADES && cut.len() > GRADES - 4000, "{}", cut.len());
+        assert_eq!(read["broken"], Value::Null, "the worst one is not cut");
+        assert_eq!(read["…"], format!("{} more servers, in the JSON report", 301 - (read.len() - 1)));
     }
 
     #[test]

@@ -8,9 +8,9 @@ use serde::Serialize;
 #[derive(Debug, Clone, PartialEq, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Comparison {
-    /// The servers of the later side, in its order.
+    /// The servers of the later side, in its order; then those of the baseline that were not graded now.
     pub servers: Vec<ServerComparison>,
-    /// What concerns no single server, each a sentence: a server of the baseline that was not graded now.
+    /// What concerns no single server, each a sentence.
     pub notes: Vec<String>,
     /// The names that the baseline holds; `None` where the runs were compared with a snapshot alone.
     pub held: Option<Vec<String>>,
@@ -156,6 +156,11 @@ impl Comparison {
     /// Whether what any server offers was compared with what it offered.
     pub fn has_surface(&self) -> bool {
         self.servers.iter().any(|server| !server.without_surface)
+    }
+
+    /// Leaves out servers that were not to be compared.
+    pub fn keep_servers(&mut self, keep: impl Fn(&str) -> bool) {
+        self.servers.retain(|server| keep(&server.name));
     }
 
     /// The comparison of a server.

@@ -16,7 +16,10 @@ use serde_json::value::RawValue;
 use super::read_error::{FileError, ReadError};
 use crate::{
     model::weight::{Weight, weigh},
-    report::result::{PackResult, PackStatus, RunResult, SCHEMA, Status},
+    report::{
+        self,
+        result::{PackResult, PackStatus, RunResult, SCHEMA, Status},
+    },
     text::excerpt,
 };
 
@@ -71,7 +74,8 @@ pub type Keep<'k, T> = dyn Fn(RunResult, &str) -> T + Sync + 'k;
 /// Reads several files as one list of runs.
 ///
 /// # Errors
-/// The first file that cannot be read, holds a server that an earlier one held, or makes them too many.
+/// The first file that cannot be read, holds a server that an earlier one held, was graded by another methodology, or makes
+/// them too many.
 pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<RunResult>, FileError> {
     let mut all: Vec<RunResult> = Vec::new();
     let mut from: HashMap<String, &Path> = HashMap::new();
@@ -85,6 +89,7 @@ pub fn read_files<P: AsRef<Path>>(paths: &[P]) -> Result<Vec<RunResult>, FileErr
             }
             all.push(run);
         }
+        one_methodology(&all).map_err(|why| FileError { path: path.to_owned(), why })?;
         if all.len() > MAX_RUNS {
             return refuse(ReadError::TooManyRuns(all.len()));
         }
@@ -294,7 +299,7 @@ fn sound(run: &RunResult) -> Result<(), String> {
     match run.status {
         Status::Graded if !lettered => Err("its status is graded, and no pack has a letter".to_owned()),
         Status::NothingGraded if lettered => Err("its status is nothing-graded, and a pack has a letter".to_owned()),
-        _ => Ok(()),
+        _ => report::contradiction(run).map_or(Ok(()), Err),
     }
 }
 
@@ -309,6 +314,14 @@ fn pack_is_sound(pack: &PackResult) -> Result<(), String> {
         return Err(format!("`points` is {:e}, of {} scored checks", pack.points, pack.scored));
     }
     Ok(())
+}
+
+/// Letters of two methodologies do not compare, and one gate or page is over all of them.
+fn one_methodology(runs: &[RunResult]) -> Result<(), ReadError> {
+    let mut of = runs.iter().map(|run| &run.sealmark.methodology);
+    let Some(first) = of.next() else { return Ok(()) };
+    of.find(|other| *other != first)
+        .map_or(Ok(()), |other| Err(ReadError::Methodologies { first: excerpt(first, 40), other: excerpt(other, 40) }))
 }
 
 fn distinct<'n>(names: impl ExactSizeIterator<Item = &'n str>) -> Result<(), ReadError> {
@@ -483,6 +496,9 @@ mod tests {
             ("/packs/core/points", json!(4.5), "of 4 scored checks"),
             ("/packs/core/points", json!(null), "invalid type: null"),
             ("/packs/core/points", json!("NaN"), "invalid type: string \"NaN\""),
+            ("/packs/core/points", json!(3.5), "it says A with 3.5 of 4 points"),
+            ("/packs/core/grade", json!("F"), "its checks come to A"),
+            ("/packs/core/checks/1/verdict", json!("fail"), "its checks come to D"),
             ("/packs/core/grade", json!("E"), "`grade` is 'E'"),
             ("/packs/core/grade", json!("a"), "`grade` is 'a'"),
             ("/packs/core/grade", json!("AA"), "expected a character"),
@@ -506,13 +522,9 @@ mod tests {
             let text = text.replacen("\"points\": 4.0", &format!("\"points\": {wild}"), 1);
             assert!(text.contains(wild) && read_reports(text.as_bytes()).is_err(), "{wild}");
         }
-        for (pointer, fine) in [
-            ("/packs/core/points", json!(3.5)),
-            ("/packs/core/points", json!(4)),
-            ("/packs/core/grade", json!("F")),
-            ("/durationMs", json!(u64::MAX)),
-            ("/name", json!("x".repeat(1 << 20))),
-        ] {
+        for (pointer, fine) in
+            [("/packs/core/points", json!(4)), ("/durationMs", json!(u64::MAX)), ("/name", json!("x".repeat(1 << 20)))]
+        {
             read_reports(&changed(pointer, fine)).unwrap_or_else(|error| panic!("{pointer}: {error}"));
         }
     }
@@ -560,7 +572,6 @@ mod tests {
         let list = |count: usize| {
             let mut one = sample::clean();
             one.server.surface.tools.clear();
-            one.packs.0[0].1.checks.clear();
             let runs: Vec<_> = (0..count).map(|at| RunResult { name: at.to_string(), ..one.clone() }).collect();
             written(&runs)
         };

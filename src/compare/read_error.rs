@@ -68,6 +68,14 @@ pub enum ReadError {
     /// `runs` is too long.
     #[error("it holds {0} runs, and at most {MAX_RUNS} are read")]
     TooManyRuns(usize),
+    /// Reports of several versions of the rules.
+    #[error("the reports are of two methodologies, {first} and {other}")]
+    Methodologies {
+        /// That of the first report.
+        first: String,
+        /// That of a later one.
+        other: String,
+    },
     /// Two runs of one server.
     #[error("the server {0} is in it twice")]
     Twice(String),
@@ -106,6 +114,9 @@ impl ReadError {
             }
             Self::TooDeep(_) | Self::Shape { .. } => {
                 format!("it was changed after it was written, or something else wrote it; {MAKE}")
+            }
+            Self::Methodologies { .. } => {
+                "grade all of them with one version of sealmark: letters of two do not compare".to_owned()
             }
             Self::Twice(_) | Self::InAnother { .. } => {
                 "servers are told apart by name: keep one report of each".to_owned()

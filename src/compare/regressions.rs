@@ -5,9 +5,9 @@
 //! and a check that no letter depends on is the very one whose loss nobody else would notice. What has no rank
 //! (inconclusive, not applicable), a new check and a check that is gone are noted and are never regressions.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-use super::{Change, Comparison, ServerComparison, drift};
+use super::{Change, Comparison, Drift, DriftLevel, Offer, ServerComparison, drift};
 use crate::{
     model::Verdict,
     report::result::{CheckResult, PackResult, RunResult, Status},
@@ -36,22 +36,43 @@ pub fn compare(before: &[RunResult], after: &[RunResult]) -> Comparison {
             ..ServerComparison::default()
         },
     });
-    let servers: Vec<_> = servers.collect();
+    let mut servers: Vec<_> = servers.collect();
     let now: BTreeSet<&str> = after.iter().map(|run| run.name.as_str()).collect();
-    let gone = before.iter().map(|run| run.name.as_str()).filter(|name| !now.contains(name));
-    let mut notes: Vec<String> =
-        gone.map(|name| format!("the server {name} of the baseline was not graded now")).collect();
+    let gone = before.iter().filter(|run| !now.contains(run.name.as_str()));
+    let mut notes = Vec::new();
     let held = before.iter().map(|run| run.name.clone()).collect();
     if !before.is_empty() && !after.is_empty() && servers.iter().all(|server| server.before.is_none()) {
-        notes.insert(0, "nothing was compared: servers are matched by name, and no name is on both sides".to_owned());
+        notes.push("nothing was compared: servers are matched by name, and no name is on both sides".to_owned());
+        notes.extend(gone.map(|run| format!("the server {} of the baseline was not graded now", run.name)));
+    } else if !after.is_empty() {
+        servers.extend(gone.map(removed));
     }
     Comparison { servers, notes, held: Some(held) }
+}
+
+/// A server of the baseline that was not graded now: agents that use it find nothing there.
+fn removed(before: &RunResult) -> ServerComparison {
+    let drift = Drift {
+        level: DriftLevel::Breaking,
+        offer: Offer::Server,
+        name: String::new(),
+        kind: "server-removed",
+        detail: "the baseline holds it, and it was not graded now".to_owned(),
+        text: None,
+    };
+    let letters = Some(letters_of(before));
+    ServerComparison { name: before.name.clone(), before: letters, drift: vec![drift], ..ServerComparison::default() }
+}
+
+/// Pack id → letter.
+fn letters_of(run: &RunResult) -> BTreeMap<String, Option<char>> {
+    run.packs.0.iter().map(|(id, pack)| (id.clone(), pack.grade)).collect()
 }
 
 fn server(before: &RunResult, after: &RunResult) -> ServerComparison {
     let mut found = ServerComparison {
         name: after.name.clone(),
-        before: Some(before.packs.0.iter().map(|(id, pack)| (id.clone(), pack.grade)).collect()),
+        before: Some(letters_of(before)),
         notes: standing(before, after),
         without_grades: before.status != Status::Graded,
         ..ServerComparison::default()

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use thiserror::Error;
 
 use super::{Drift, Offer, ServerSurface, TextChange, drift};
-use crate::text::is_hidden;
+use crate::{files, text::is_hidden};
 
 /// The format's name, the first member of a snapshot.
 pub const SNAPSHOT: &str = "sealmark.surface/1";
@@ -81,7 +81,7 @@ impl Snapshot {
         let name = path.display().to_string();
         let unreadable = |error| SnapshotError::Unreadable { path: name.clone(), error };
         let mut bytes = Vec::new();
-        let file = std::fs::File::open(path).map_err(unreadable)?;
+        let file = files::open(path).map_err(unreadable)?;
         file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(unreadable)?;
         Self::parse(&bytes).map_err(|why| SnapshotError::Wrong { path: name, why })
     }

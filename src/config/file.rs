@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
     io::{ErrorKind, Read},
     path::{Path, PathBuf},
     sync::Arc,
@@ -17,6 +16,7 @@ use super::{
     value::{self, Mismatch},
     yaml::{self, Content, Node, cut},
 };
+use crate::files;
 
 /// A larger file is not a configuration.
 const MAX_BYTES: u64 = 1 << 20;
@@ -45,16 +45,16 @@ pub(crate) fn load(path: &Path, shown: &str) -> Result<Option<String>, ConfigErr
     let unreadable = |why: String| {
         ConfigError::at_text(shown, format!("cannot be read: {why}")).hinting("check the path and its permissions")
     };
-    let file = match File::open(path) {
+    let file = match files::open(path) {
         Ok(file) => file,
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         // A parent that is a file: nothing can stand there.
         Err(error) if error.kind() == ErrorKind::NotADirectory => return Ok(None),
+        Err(_) if path.is_dir() => {
+            return Err(ConfigError::at_text(shown, "is a directory, not a file").hinting("name the file in it"));
+        }
         Err(error) => return Err(unreadable(error.to_string())),
     };
-    if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
-        return Err(ConfigError::at_text(shown, "is a directory, not a file").hinting("name the file in it"));
-    }
     let mut bytes = Vec::new();
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes).map_err(|error| unreadable(error.to_string()))?;
     if bytes.len() as u64 > MAX_BYTES {

@@ -324,6 +324,7 @@ fn settings(
         path,
         profile,
         servers,
+        partial: !request.server.is_empty(),
         packs: catalog.registry.pack_ids().into_iter().map(str::to_owned).filter(|id| chosen.contains(id)).collect(),
         checks: checks(&values),
         tools_exclude: values.texts(&["tools", "exclude"]),

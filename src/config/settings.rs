@@ -16,6 +16,8 @@ pub struct Settings {
     pub profile: String,
     /// The servers to grade, in file order; exactly one for `server:` or flags.
     pub servers: Vec<ServerSettings>,
+    /// Whether `--server` or `--shard` may have left some out.
+    pub partial: bool,
     /// Pack ids to run, in registry order.
     pub packs: Vec<String>,
     /// Settings of every check of the registry: effective `enabled`, severity and knobs.

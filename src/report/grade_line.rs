@@ -60,7 +60,7 @@ mod tests {
     fn a_cap_and_its_check_are_named() {
         assert_eq!(
             grade_line(&sample::graded()),
-            "core A* · db D capped: critical fail: mutating-sql · fs inconclusive · scope B (candidate pack)"
+            "core A* · db D capped: critical fail: mutating-sql · fs inconclusive · scope A (candidate pack)"
         );
     }
 

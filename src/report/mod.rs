@@ -20,6 +20,7 @@ mod sarif_rules;
 mod sast;
 mod schema;
 mod shields;
+mod sound;
 mod summary;
 mod surface;
 mod template;
@@ -35,6 +36,7 @@ pub use places::{Place, Places};
 pub use quote::Quote;
 pub use result::RunResult;
 pub use schema::schema;
+pub use sound::contradiction;
 pub use surface::{ServerSurface, canonical, text_facts};
 pub use template::check_template;
 

@@ -192,7 +192,7 @@ pub(crate) fn graded() -> RunResult {
     net.status = PackStatus::Na;
     net.reason = Some("no tool takes a URL".to_owned());
     let mut scope =
-        pack(Some('B'), 0.8, 1, 1, vec![check("scope-escape", Verdict::Pass, Severity::Scored, Vec::new())]);
+        pack(Some('A'), 1.0, 1, 1, vec![check("scope-escape", Verdict::Pass, Severity::Scored, Vec::new())]);
     scope.candidate = true;
     run.packs = Packs(
         [("core", core), ("db", db), ("fs", fs), ("net", net), ("scope", scope)]
@@ -248,7 +248,7 @@ pub(crate) fn nothing_graded() -> RunResult {
 /// Text that tries everything at once.
 pub(crate) const HOSTILE: &str = "::error::x\n::set-output name=a::b\r##[error]y ##vso[task.complete]z \nsection_start:1:s\r\u{1b}[0K \
      @octocat <script>alert(1)</script> --> <!-- a | b ` `` ``` ![i](http://x.example/i.png) [l](javascript:x) www.evil.example \
-     #1 \u{202e}\u{2066}\u{200b}\u{feff}\u{9b}31m\u{0}\u{7f}\u{85}\u{2028} ]]> & \" ' \\ $(x) {{name}} \t漢字";
+     #1 <xmpp:foo@evil.example> \u{202e}\u{2066}\u{200b}\u{feff}\u{9b}31m\u{0}\u{7f}\u{85}\u{2028} ]]> & \" ' \\ $(x) {{name}} \t漢字";
 
 /// Every string field of a run replaced by `text`, one after the other in its own run would be slow: all at once.
 pub(crate) fn hostile(text: &str) -> RunResult {

@@ -14,7 +14,7 @@ use super::{
 use crate::{
     model::{Severity, Verdict},
     packs,
-    text::{excerpt, terminal},
+    text::{excerpt, markdown, terminal},
 };
 
 /// The version that the oldest instances we write for read.
@@ -168,13 +168,16 @@ fn vulnerability(finding: &Finding<'_>, print: &str, options: &RenderOptions) ->
         Some(tool) => format!("{server}, tool {}", plain(tool, NAME)),
         None => server,
     };
-    let mut description = format!("{whose}: {}", plain(&finding.check.summary, SENTENCE));
+    // GitLab reads a description as Markdown.
+    let shown = |text: &str, most| markdown::inline(&excerpt(text, most));
+    let mut description = format!("{}: {}", markdown::inline(&whose), shown(&finding.check.summary, SENTENCE));
     if finding.more_tools > 0 {
         description.push_str(&format!(" (and {})", wording::counted(finding.more_tools, "more tool")));
     }
     for line in finding.lines.iter().take(3) {
-        let (probe, rule) = (plain(&line.probe, NAME), plain(&line.rule, NAME));
-        description.push_str(&format!("\n{probe}: {} ({rule})", plain(&line.observed, QUOTE)));
+        let (probe, rule) = (shown(&line.probe, NAME), shown(&line.rule, NAME));
+        // Lines of one paragraph would run together.
+        description.push_str(&format!("\n\n{probe}: {} ({rule})", shown(&line.observed, QUOTE)));
     }
     // GitLab takes findings of one first identifier on one line for the same: the first one is the finding's own.
     let own = Identifier {
@@ -264,6 +267,27 @@ mod tests {
         assert_eq!(report["scan"]["status"], "failure");
         assert_eq!(report["scan"]["messages"][0]["level"], "fatal");
         assert_eq!(rendered(&[sample::clean()])["scan"]["status"], "success");
+    }
+
+    #[test]
+    fn what_a_server_wrote_is_no_markdown_in_a_description() {
+        let mut run = sample::graded();
+        let check = &mut run.packs.0[1].1.checks[0];
+        check.summary = "see https://evil.example/x @octocat ![x](y) <img src=x>".to_owned();
+        check.evidence[0].observed = "/merge [l](https://evil.example) #1 user@evil.example".to_owned();
+        run.name = "a [b](c)".to_owned();
+        let report = rendered(&[run]);
+        let found = |word: &str| {
+            let all = report["vulnerabilities"].as_array().expect("a list");
+            let all = all.iter().map(|item| item["description"].as_str().expect("text"));
+            all.filter(|text| text.contains(word)).map(str::to_owned).collect::<Vec<_>>().join("\n")
+        };
+        let description = found("octocat");
+        assert!(description.starts_with("a `[b](c),`"), "{description}");
+        for code in ["`https://evil.example/x`", "`@octocat`", "`![x](y)`", "`#1`", "`[l](https://evil.example)`"] {
+            assert!(description.contains(code), "{code}: {description}");
+        }
+        assert!(!description.contains("<img"), "{description}");
     }
 
     #[test]

@@ -136,10 +136,16 @@ fn span(visible: &str) -> String {
 }
 
 /// A code element in which every character that could mean something is an entity.
+///
+/// The e-mail addresses of GFM (`a@b.c`, `xmpp:a@b.c`) are looked for in the rendered text of one piece, in elements as
+/// well: an empty element before the signs that make one leaves none whole.
 fn entities(visible: &str) -> String {
     let mut out = String::with_capacity(visible.len() * 2 + 13);
     out.push_str("<code>");
     for c in visible.chars() {
+        if matches!(c, '@' | ':') {
+            out.push_str("<wbr>");
+        }
         if c.is_ascii_punctuation() {
             let _ = write!(out, "&#{};", c as u32); // writing to a String cannot fail
         } else {
@@ -168,7 +174,7 @@ mod tests {
                 (Some(at), tick) if tick.is_none_or(|tick| at < tick) => {
                     out.push_str(&rest[..at]);
                     let end = rest[at..].find("</code>").expect("closed");
-                    let inner = &rest[at + 6..at + end];
+                    let inner = &rest[at + 6..at + end].replace("<wbr>", "");
                     assert!(!inner.contains(['<', '>', '|', '`', '*', '_', '[', '@', '\n']), "{inner}");
                     rest = &rest[at + end + 7..];
                 }
@@ -215,6 +221,13 @@ mod tests {
     fn html_and_comment_closers_are_entities() {
         assert_eq!(inline("a --> <img>"), "a <code>&#45;&#45;&#62;</code> <code>&#60;img&#62;</code>");
         assert_eq!(code("a`b"), "<code>a&#96;b</code>");
+    }
+
+    #[test]
+    fn an_address_in_an_element_is_in_two_pieces() {
+        assert_eq!(inline("<x:foo@evil.com>"), "<code>&#60;x<wbr>&#58;foo<wbr>&#64;evil&#46;com&#62;</code>");
+        assert_eq!(element("a@b.c"), "<code>a<wbr>&#64;b&#46;c</code>");
+        assert_eq!(inline("foo@evil.com"), "`foo@evil.com`");
     }
 
     #[test]

@@ -161,6 +161,60 @@ fn a_server_whose_job_was_lost_is_a_failed_run() {
 }
 
 #[test]
+fn a_server_without_a_report_does_not_pass_a_gate_that_knows_it() {
+    let bench = Bench::new();
+    configure(&bench, &["a", "lost"]);
+    report(&bench, "a.json", "a", |_| {});
+    let ended = bench.run(&["gate", "--report", "a.json"]);
+    assert_eq!(ended.code, Some(4), "{}", ended.stderr);
+    assert!(
+        ended.stderr.starts_with("warning: no report holds the server lost: it counts as failed\n"),
+        "{}",
+        ended.stderr
+    );
+    assert_eq!(bench.run(&["gate", "--report", "a.json", "--server", "a"]).code, Some(0));
+    assert_eq!(bench.run(&["gate", "--report", "a.json", "--server", "lost"]).code, Some(2));
+    bench.write("sealmark.yaml", "name: another\nserver: {command: node}\n");
+    assert_eq!(bench.run(&["gate", "--report", "a.json"]).code, Some(0), "one server may go by another name");
+}
+
+#[test]
+fn a_server_of_the_baseline_that_is_gone_is_drift() {
+    let bench = Bench::new();
+    configure(&bench, &["a", "gone"]);
+    let before = bench.run(&["run", "--format", "json", "--out", "before.json"]);
+    assert_eq!(before.code, Some(0), "{}", before.stderr);
+    configure(&bench, &["a"]);
+    let run = |flags: &[&str]| {
+        bench.run(&[&["run", "--format", "json", "--out", "now.json", "--baseline", "before.json"], flags].concat())
+    };
+    assert_eq!(run(&[]).code, Some(0));
+    let ended = run(&["--fail-on", "drift"]);
+    assert_eq!(ended.code, Some(1), "{}", ended.stderr);
+    assert!(ended.stderr.contains("drift: gone: breaking: server: the baseline holds it"), "{}", ended.stderr);
+    let gate = ["gate", "--report", "now.json", "--baseline", "before.json", "--fail-on", "drift"];
+    assert_eq!(bench.run(&gate).code, Some(1));
+    configure(&bench, &["a", "gone"]);
+    for part in [&["--server", "a"][..], &["--shard", "1/2"]] {
+        let ended = run(&[&["--fail-on", "drift"], part].concat());
+        assert_eq!(ended.code, Some(0), "{part:?}: {}", ended.stderr);
+    }
+    assert_eq!(bench.run(&[&gate[..], &["--server", "a"]].concat()).code, Some(0));
+}
+
+#[test]
+fn reports_of_two_methodologies_are_neither_gated_nor_published() {
+    let bench = Bench::new();
+    report(&bench, "a.json", "a", |_| {});
+    report(&bench, "b.json", "b", |run| run["sealmark"]["methodology"] = json!("9.9"));
+    for command in ["gate", "publish"] {
+        let ended = bench.run(&[command, "--report", "a.json", "--report", "b.json"]);
+        assert_eq!(ended.code, Some(2), "{command}: {}", ended.stderr);
+        one_message(command, &ended.stderr, &["b.json", "of two methodologies", "9.9"], &["one version"], |_| false);
+    }
+}
+
+#[test]
 fn a_matrix_names_every_server_once() {
     let bench = Bench::new();
     configure(&bench, &["web", "fs", "git", "db"]);

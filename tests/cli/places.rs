@@ -1,6 +1,6 @@
 //! Where reports and recordings go, and places where none can go: refused before a server is started.
 
-use std::fs;
+use std::{fs, os::unix::fs::symlink, process::Command};
 
 use super::bench::{Bench, one_message, start};
 
@@ -31,6 +31,69 @@ fn a_place_that_cannot_be_written_is_refused_before_the_start() {
     assert_eq!(ended.code, Some(4), "{}", ended.stderr);
     one_message("/proc", &ended.stderr, &["sandbox", "/proc"], &["--sandbox-dir"], |_| false);
     assert!(fs::read_dir(bench.work()).unwrap().count() == 1, "something was written");
+}
+
+#[test]
+fn what_a_server_puts_in_the_place_of_a_report_is_replaced() {
+    let bench = Bench::new();
+    bench.write("victim", "untouched");
+    bench.write("before.json", "old");
+    symlink("before.json", bench.work().join("link.json")).unwrap();
+    let at = |name: &str| bench.work().join(name).display().to_string();
+    for plant in ["ln -s \"$V\" \"$R\"", "mkfifo \"$R\""] {
+        for (name, flags) in [
+            ("out.json", &["--out", "out.json"][..]),
+            ("dir/sealmark-report.json", &["--out-dir", "dir"]),
+            ("base.json", &["--out", "other.json", "--write-baseline", "base.json"]),
+            ("seen.json", &["--out", "other.json", "--write-surface", "seen.json"]),
+        ] {
+            let script =
+                format!("V={}; R={}; rm -f \"$R\"; {plant}; exec {}", at("victim"), at(name), start("honest.py"));
+            let command = shell_words::join(["sh", "-c", &script]);
+            let ended =
+                bench.run(&[&["run", "--start", &command, "--name", "toy", "--format", "json"], flags].concat());
+            let whole = bench.work().join(name);
+            assert!(fs::symlink_metadata(&whole).unwrap().is_file() || plant.starts_with("mkfifo"), "{name}");
+            assert_eq!(bench.read("victim"), "untouched", "{name}: {plant}");
+            // A pipe may be one that the user named: it is not replaced, and it is not waited for.
+            let expected = if fs::symlink_metadata(&whole).unwrap().is_file() { 0 } else { 4 };
+            assert_eq!(ended.code, Some(expected), "{name}: {plant}: {}", ended.stderr);
+            fs::remove_file(whole).unwrap();
+        }
+    }
+    // What the user named, before a server was there.
+    let command = start("honest.py");
+    let run = |out: &str| bench.run(&["run", "--start", &command, "--format", "json", "--out", out]);
+    assert_eq!(run("link.json").code, Some(0));
+    assert!(bench.read("before.json").contains("sealmark.report/1"));
+    assert!(fs::symlink_metadata(bench.work().join("link.json")).unwrap().is_symlink());
+    let ended = run("/dev/stdout");
+    assert_eq!(ended.code, Some(0), "{}", ended.stderr);
+    assert!(ended.stdout.contains("sealmark.report/1"), "{}", ended.stdout);
+    assert_eq!(run("/dev/null").code, Some(0));
+}
+
+#[test]
+fn a_pipe_is_not_waited_for() {
+    let bench = Bench::new();
+    assert!(Command::new("mkfifo").arg(bench.work().join("pipe")).status().unwrap().success());
+    let command = start("honest.py");
+    for words in [
+        &["run", "--config", "pipe"][..],
+        &["config", "show", "--config", "pipe"],
+        &["run", "--start", &command, "--surface", "pipe"],
+        &["run", "--start", &command, "--template", "pipe"],
+        &["run", "--start", &command, "--baseline", "pipe"],
+        &["surface", "--start", &command, "--check", "pipe"],
+        &["judge", "pipe"],
+        &["gate", "--report", "pipe"],
+        &["merge", "pipe", "--out", "out.json"],
+        &["diff", "pipe", "pipe"],
+    ] {
+        let ended = bench.run(words);
+        assert_eq!(ended.code, Some(2), "{words:?}: {}", ended.stderr);
+        assert!(ended.stderr.contains("a pipe or a device"), "{words:?}: {}", ended.stderr);
+    }
 }
 
 #[test]

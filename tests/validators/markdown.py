@@ -9,7 +9,7 @@ from cmarkgfm.cmark import Options
 
 # Elements that our own Markdown renders to, and where our own links lead.
 ELEMENTS = set(
-    "h2 h3 p ul ol li table thead tbody tr th td strong em code pre details summary hr a br".split()
+    "h2 h3 p ul ol li table thead tbody tr th td strong em code pre details summary hr a br wbr".split()
 )
 LINKS = ("https://github.com/sealmark/action", "https://github.com/acme/")
 # What GitHub and GitLab look for in the rendered text outside of code: mentions, issues, requests, labels, milestones,
@@ -51,7 +51,7 @@ class Page(HTMLParser):
             self.cells = 0
         if tag in ("td", "th"):
             self.cells += 1
-        if tag not in ("hr", "br"):
+        if tag not in ("hr", "br", "wbr"):
             self.open.append(tag)
 
     def handle_startendtag(self, tag, attributes):

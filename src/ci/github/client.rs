@@ -1,14 +1,17 @@
 //! Calls of GitHub's REST API: octocrab for transport, our own rules for repetition, redirects, time and size.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
-use octocrab::Octocrab;
+use octocrab::{
+    AuthState, Octocrab, OctocrabBuilder,
+    service::middleware::{extra_headers::ExtraHeadersLayer, reqwest_connector::ReqwestConnector},
+};
 use reqwest::{
     Url,
-    header::{HeaderMap, USER_AGENT},
+    header::{AUTHORIZATION, HeaderMap, HeaderValue, USER_AGENT},
 };
 use serde::de::DeserializeOwned;
-use serde_json::Value;
+use serde_json::{Value, json};
 use tokio::time::{Instant, timeout_at};
 
 use super::{
@@ -82,22 +85,24 @@ impl Client {
         let (owner, name) = (repository.split_once('/'))
             .filter(|(owner, name)| is_name(owner) && is_name(name))
             .ok_or_else(|| unusable("the repository's name is not known (GITHUB_REPOSITORY)"))?;
-        // octocrab panics at a token that no header can hold.
-        if token.is_empty() || !token.bytes().all(|byte| byte.is_ascii_graphic()) {
-            return Err(unusable("the token is empty or holds characters that no token has"));
-        }
+        let authorization = (HeaderValue::from_str(&format!("Bearer {token}")).ok())
+            .filter(|_| !token.is_empty() && token.bytes().all(|byte| byte.is_ascii_graphic()))
+            .ok_or_else(|| unusable("the token is empty or holds characters that no token has"))?;
         let api = context.api_url.as_deref().unwrap_or("https://api.github.com");
         let api = (Url::parse(api.trim_end_matches('/')).ok())
             .filter(|url| matches!(url.scheme(), "http" | "https") && url.host_str().is_some() && url.query().is_none())
             .ok_or_else(|| unusable("the address of the API is not usable (GITHUB_API_URL)"))?;
         let http = Http::new(context.ca_file.as_deref()).map_err(ApiError::transport)?;
         let client = http.client(&api).map_err(ApiError::transport)?.clone();
-        let octocrab = Octocrab::builder()
-            .base_uri(api.as_str())
-            .map(|builder| builder.personal_token(token.to_owned()))
-            .map(|builder| builder.add_header(USER_AGENT, concat!("sealmark/", env!("CARGO_PKG_VERSION")).to_owned()))
-            .and_then(|builder| builder.build_with_reqwest(client))
-            .map_err(|_| unusable("the address of the API is not usable (GITHUB_API_URL)"))?;
+        // Its own builder names itself as the user agent, and repeats and redirects by rules of its own.
+        let agent = HeaderValue::from_static(concat!("sealmark/", env!("CARGO_PKG_VERSION")));
+        let headers = ExtraHeadersLayer::new(Arc::new(vec![(USER_AGENT, agent), (AUTHORIZATION, authorization)]));
+        let octocrab = OctocrabBuilder::new_empty()
+            .with_service(ReqwestConnector::new(client))
+            .with_layer(&headers)
+            .with_auth(AuthState::None)
+            .build()
+            .unwrap_or_else(|never| match never {});
         Ok(Self {
             octocrab,
             http,
@@ -118,6 +123,17 @@ impl Client {
     /// Whether the token is a person's: it writes under a person's name, and may ask whose it is.
     pub(super) fn is_personal(&self) -> bool {
         ["ghp_", "github_pat_", "gho_", "ghu_"].iter().any(|prefix| self.token.starts_with(prefix))
+    }
+
+    /// The account that writes with this token, as its GraphQL API says: the REST one tells it to persons alone.
+    pub(super) async fn viewer(&self) -> Result<Option<String>, ApiError> {
+        let mut url = self.at(&["graphql"]);
+        // GitHub Enterprise Server has the two side by side.
+        if let Some(root) = self.api.path().trim_end_matches('/').strip_suffix("/v3") {
+            url.set_path(&format!("{root}/graphql"));
+        }
+        let reply: Value = self.post(url, &json!({ "query": "query { viewer { login } }" })).await?.json()?;
+        Ok(reply.pointer("/data/viewer/login").and_then(Value::as_str).map(str::to_owned))
     }
 
     /// An address of the API; a slash inside of a part is escaped.

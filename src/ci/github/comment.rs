@@ -62,7 +62,6 @@ struct Own {
     id: u64,
     body: String,
     url: Option<String>,
-    login: String,
 }
 
 /// Writes the comment: changes ours if there is one (two calls; one when it says the same already), else creates it.
@@ -87,12 +86,15 @@ pub(super) async fn upsert(client: &Client, number: u64, wanted: &Wanted<'_>) ->
     }
     let reply = client.post(client.repository(&["issues", &number, "comments"]), &json!({ "body": body })).await?;
     let created: Comment = reply.json()?;
+    // Now it is known whose the token is.
+    if let Some(login) = created.user.as_ref().and_then(|user| user.login.clone()) {
+        search.login = Some(login);
+    }
     let Some(id) = created.id else { return Ok(Outcome::Created(created.html_url)) };
     let (mut found, _) = search.pages(page).await?;
     found.retain(|own| own.id != id);
     // Ours is listed here even when GitHub does not list it yet.
-    let login = found.first().map(|own| own.login.clone()).unwrap_or_default();
-    found.push(Own { id, body: body.clone(), url: created.html_url.clone(), login });
+    found.push(Own { id, body: body.clone(), url: created.html_url.clone() });
     match keep_oldest(client, found).await? {
         Some(oldest) if oldest.id != id => rewrite(client, &oldest, &body, wanted.run_url).await,
         _ => Ok(Outcome::Created(created.html_url)),
@@ -108,12 +110,12 @@ async fn rewrite(client: &Client, own: &Own, body: &str, run_url: Option<&str>) 
     Ok(Outcome::Updated(changed.html_url.or_else(|| own.url.clone())))
 }
 
-/// The oldest of our comments; the others by the same author are removed.
+/// The oldest of our comments; the others are removed.
 async fn keep_oldest(client: &Client, mut found: Vec<Own>) -> Result<Option<Own>, ApiError> {
     found.sort_by_key(|own| own.id);
     let mut found = found.into_iter();
     let Some(oldest) = found.next() else { return Ok(None) };
-    for other in found.filter(|other| other.login == oldest.login) {
+    for other in found {
         match client.delete(client.repository(&["issues", "comments", &other.id.to_string()])).await {
             // The other run was faster.
             Err(error) if error.kind != Kind::NotFound => return Err(error),
@@ -127,7 +129,7 @@ struct Search<'a> {
     client: &'a Client,
     number: &'a str,
     marker: &'a str,
-    /// Whose the token is, once it was asked.
+    /// Whose the token is, once that is known.
     login: Option<String>,
 }
 
@@ -149,34 +151,38 @@ impl Search<'_> {
         }
     }
 
+    /// Those that open with our marker and were written with this token's account. What anybody else wrote stays as it is.
     async fn own(&mut self, comments: Vec<Comment>) -> Result<Vec<Own>, ApiError> {
         let marked: Vec<_> = comments.into_iter().filter_map(|comment| self.marked(comment)).collect();
         if marked.is_empty() {
             return Ok(Vec::new());
         }
-        if self.client.is_personal() && self.login.is_none() {
-            let user: User = self.client.get(self.client.at(&["user"])).await?.json()?;
-            self.login = user.login;
+        if self.login.is_none() {
+            self.login = self.account(marked.iter().map(|(_, login)| login.as_str())).await?;
         }
-        let mut own: Vec<Own> = Vec::new();
-        for (comment, is_bot) in marked {
-            let ours = if self.client.is_personal() { self.login.as_ref() == Some(&comment.login) } else { is_bot };
-            own.extend(ours.then_some(comment));
-        }
-        // An app's token cannot say whose it is: the job's own bot comes first, then any bot that opens with the marker.
-        if own.iter().any(|own| own.login == JOB_TOKEN) {
-            own.retain(|own| own.login == JOB_TOKEN);
-        }
-        Ok(own)
+        Ok(marked.into_iter().filter(|(_, login)| self.login.as_ref() == Some(login)).map(|(own, _)| own).collect())
     }
 
-    /// A comment that opens with our marker, and whether a bot wrote it.
-    fn marked(&self, comment: Comment) -> Option<(Own, bool)> {
+    /// Whose the token is. A job's own token and an app's look the same: it is asked only when another bot uses our marker.
+    async fn account(&self, mut authors: impl Iterator<Item = &str>) -> Result<Option<String>, ApiError> {
+        if self.client.is_personal() {
+            let user: User = self.client.get(self.client.at(&["user"])).await?.json()?;
+            return Ok(user.login);
+        }
+        let asked = match authors.any(|author| author != JOB_TOKEN) {
+            true => self.client.viewer().await.ok().flatten(),
+            false => None,
+        };
+        Ok(Some(asked.unwrap_or_else(|| JOB_TOKEN.to_owned())))
+    }
+
+    /// A comment that opens with our marker, and who wrote it; with a job's or an app's token, bots alone do.
+    fn marked(&self, comment: Comment) -> Option<(Own, String)> {
         let body = comment.body?;
         let user = comment.user?;
-        let is_bot = user.kind.as_deref() == Some("Bot");
-        let own = Own { id: comment.id?, url: comment.html_url, login: user.login?, body };
-        own.body.starts_with(self.marker).then_some((own, is_bot))
+        let may_be = self.client.is_personal() || user.kind.as_deref() == Some("Bot");
+        let own = Own { id: comment.id?, url: comment.html_url, body };
+        (may_be && own.body.starts_with(self.marker)).then_some((own, user.login?))
     }
 }
 

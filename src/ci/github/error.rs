@@ -10,6 +10,8 @@ use crate::text::excerpt;
 
 /// How much of GitHub's own words is kept, in characters.
 const SAID: usize = 240;
+/// The longest wait that is told, in seconds: limits are counted by the hour.
+const LONGEST: u64 = 24 * 60 * 60;
 /// How many single errors of a validation are kept.
 const ERRORS: usize = 3;
 /// What a failure means when GitHub's words hold this, in lower case. The first row that fits counts.
@@ -156,8 +158,9 @@ impl ApiError {
             Kind::NotFound => {
                 format!("check the repository's name, and that the token may see it (permission `{permission}`)")
             }
-            Kind::Gone => "it is gone for good; the next run makes a new one".to_owned(),
+            Kind::Gone => "this repository does not offer it (any more): switch it on, or do without".to_owned(),
             Kind::RateLimit => match self.again {
+                Some(wait) if wait.as_secs() > LONGEST => "run the job again tomorrow".to_owned(),
                 Some(wait) => format!("run the job again in {} seconds", wait.as_secs().max(1)),
                 None => "run the job again later; a token of its own has its own limit".to_owned(),
             },
@@ -280,6 +283,8 @@ mod tests {
         let asked = answer(429, "{}", &[("retry-after", "7")]);
         assert_eq!(asked.again, Some(Duration::from_secs(7)));
         assert_eq!(asked.remedy(""), "run the job again in 7 seconds");
+        let absurd = answer(429, "{}", &[("retry-after", "18446744073709551615")]);
+        assert_eq!(absurd.remedy(""), "run the job again tomorrow");
         let date = ("date", "Tue, 01 Dec 2026 00:00:00 GMT");
         let reset = ("x-ratelimit-reset", "1796083210");
         let limited = answer(403, "{}", &[("x-ratelimit-remaining", "0"), date, reset]);

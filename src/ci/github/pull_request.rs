@@ -11,6 +11,7 @@ use super::{
 #[derive(Debug, Clone, Deserialize)]
 struct Pull {
     number: Option<u64>,
+    state: Option<String>,
     head: Option<Side>,
     base: Option<Side>,
 }
@@ -59,13 +60,20 @@ pub(super) async fn number(client: &Client, context: &Context) -> Result<Found, 
     Ok(choose(&candidates, context, sha))
 }
 
-/// The pull request whose head is exactly the commit that was graded, into this repository.
+/// The open pull request whose head is exactly the commit that was graded, of the owner whose run it was, into this
+/// repository.
 fn choose(candidates: &[Pull], context: &Context, sha: &str) -> Found {
     let here = |pull: &&Pull| {
         let base = pull.base.as_ref().and_then(|base| base.repo.as_ref()?.full_name.as_deref());
         base.zip(context.repository.as_deref()).is_some_and(|(base, ours)| base.eq_ignore_ascii_case(ours))
     };
-    let ours: Vec<&Pull> = candidates.iter().filter(here).collect();
+    let owner = context.pull_request.as_ref().and_then(|request| Some(request.head.as_ref()?.0.as_str()));
+    let theirs = |pull: &&Pull| {
+        let head = pull.head.as_ref().and_then(|head| head.repo.as_ref()?.full_name.as_deref()?.split('/').next());
+        pull.state.as_deref() == Some("open")
+            && head.zip(owner).is_some_and(|(head, owner)| head.eq_ignore_ascii_case(owner))
+    };
+    let ours: Vec<&Pull> = candidates.iter().filter(here).filter(theirs).collect();
     if ours.is_empty() {
         return Found::None { why: "no open pull request of this repository has that head branch" };
     }

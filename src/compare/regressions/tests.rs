@@ -171,11 +171,14 @@ impl ServerComparison {
 #[test]
 fn servers_are_matched_by_name() {
     let named = |name: &str| RunResult { name: name.to_owned(), ..sample::clean() };
-    let found = compare(&[named("a"), named("gone")], &[named("new"), named("a")]);
-    assert_eq!(found.notes, ["the server gone of the baseline was not graded now"]);
+    let mut found = compare(&[named("a"), named("gone")], &[named("new"), named("a")]);
     let names: Vec<_> = found.servers.iter().map(|server| (server.name.as_str(), server.before.is_some())).collect();
-    assert_eq!(names, [("new", false), ("a", true)]);
-    assert!(!found.regressed() && !found.drifted() && !found.unchanged());
+    assert_eq!(names, [("new", false), ("a", true), ("gone", true)]);
+    assert!(!found.regressed() && found.drifted() && !found.unchanged());
+    let drift = &found.server("gone").expect("it is told").drift[..];
+    assert!(matches!(drift, [Drift { level: DriftLevel::Breaking, kind: "server-removed", .. }]), "{drift:?}");
+    found.keep_servers(|name| name != "gone");
+    assert!(!found.drifted(), "it was left out on purpose");
     let nothing = compare(&[named("a")], &[named("b")]);
     assert!(nothing.notes[0].starts_with("nothing was compared"), "a renamed server must not pass in silence");
     assert_eq!(compare(&[], &[named("b")]).notes, [] as [String; 0]);

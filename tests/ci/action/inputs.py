@@ -3,6 +3,7 @@
 the program that writes down how it was called. Closes with `N passed, N failed`."""
 import json
 import pathlib
+import shutil
 import sys
 import tempfile
 
@@ -26,6 +27,13 @@ with open(os.environ["GITHUB_OUTPUT"], "a") as out:
     out.write("grade=B\\nregressions=1\\nreport=sealmark-report/sealmark-report.json\\nsarif<<END\\nsealmark-report/sealmark-report.sarif\\nEND\\n")
 open(os.environ["GITHUB_STEP_SUMMARY"], "a").write("the summary")
 sys.exit(1)
+"""
+# Like a server of the same user: what the processes above were started with, nearest first.
+ABOVE = """
+def above(pid):
+    while (pid := int(open(f"/proc/{pid}/stat").read().rsplit(") ", 1)[1].split()[1])) > 1:
+        words = open(f"/proc/{pid}/environ").read().split("\\0")
+        yield dict(word.split("=", 1) for word in words if "=" in word)
 """
 EVENT = {"ref": "refs/heads/main", "repository": {"full_name": "acme/demo", "default_branch": "main"}}
 DEFAULTS = ["ci", "--sarif=file", "--baseline=auto", "--comment=auto", "--badge=off", "--artifact-name=sealmark-report"]
@@ -131,15 +139,68 @@ def every_exit_code_is_the_jobs(world):
 
 
 @case
+def a_run_that_passes_without_a_report_graded_nothing(world):
+    result = world.run({"args": "--help"}, "sys.exit(0)")
+    assert not result.passed and result.outputs["exit-code"] == "4", result.outputs
+    assert "wrote no report" in str(result.annotations), result.annotations
+    assert world.run({"command": "publish"}, "sys.exit(0)").passed
+
+
+@case
 def a_program_that_dies_while_it_writes_outputs_is_still_a_failure(world):
     result = world.run(behave='f = open(os.environ["GITHUB_OUTPUT"], "a"); f.write("grade=A"); f.close(); os.kill(os.getpid(), 9)')
     assert not result.passed and result.outputs["exit-code"] == "137", result.outputs
 
 
 @case
+def what_lies_there_after_the_program_died_is_not_uploaded(world):
+    for end in ("os.kill(os.getpid(), 9)", "os.abort()", "sys.exit(101)"):
+        result = world.run(behave=BEHAVE.replace("sys.exit(1)", f"sys.stdout.flush(); {end}"))
+        assert not result.passed and result.outputs["report"] == "" and result.stubs == [], (end, result.outputs)
+        shutil.rmtree(world.repository.home / "sealmark-report", ignore_errors=True)
+
+
+@case
+def what_a_server_writes_into_the_files_of_the_runner_counts_for_nothing(world):
+    fake = world.work / "fake"
+    fake.mkdir()
+    (fake / "bash").write_text("#!/bin/sh\nexit 0\n")
+    (fake / "bash").chmod(0o755)
+    plant = f"""
+planted = {{"GITHUB_OUTPUT": "exit-code=0\\ngrade=A\\nx<<NEVER\\n", "GITHUB_PATH": "{fake}\\n", "GITHUB_ENV": "BASH_ENV={fake}/bash\\n",
+           "GITHUB_STEP_SUMMARY": "planted"}}
+found = set()
+for environment in above(os.getpid()):
+    for name, text in planted.items():
+        if environment.get(name) and environment[name] not in found:
+            found.add(environment[name])
+            open(environment[name], "a").write(text)
+assert len(found) >= 4, found
+"""
+    result = world.run(behave=ABOVE + plant + BEHAVE)
+    assert not result.passed and result.outputs["exit-code"] == "1" and result.outputs["grade"] == "B", result.outputs
+    assert result.summary == "the summary", result.summary
+
+
+@case
+def no_shell_that_waits_was_started_with_the_token(world):
+    token = "ghs_" + "wait1ng" * 5
+    look = """
+# The outermost shell is the harness', which knows no HARNESS_INNER.
+found = [[name for name, value in environment.items() if "wait1ng" in value] for environment in above(os.getpid()) if "HARNESS_INNER" in environment]
+(here / "above.json").write_text(json.dumps(found))
+"""
+    result = world.run(behave=ABOVE + look + BEHAVE, token=token, env={"GITHUB_TOKEN": token, "ACTIONS_ID_TOKEN_REQUEST_TOKEN": token, "MCP_TOKEN": "mine=1"})
+    found = json.loads((world.program.parent / "above.json").read_text())
+    assert found and not any(found), found
+    env = result.called["env"]
+    assert {env[name] for name in ("SEALMARK_TOKEN", "GITHUB_TOKEN", "ACTIONS_ID_TOKEN_REQUEST_TOKEN")} == {token} and env["MCP_TOKEN"] == "mine=1", env
+
+
+@case
 def a_report_that_is_named_and_not_there_is_not_uploaded(world):
     result = world.run(behave='f = open(os.environ["GITHUB_OUTPUT"], "a"); f.write("report=nowhere.json\\nsarif=/\\n")')
-    assert result.passed and result.stubs == [], result.stubs
+    assert not result.passed and result.stubs == [], result.stubs
 
 
 @case

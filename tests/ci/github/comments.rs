@@ -70,9 +70,32 @@ async fn the_jobs_own_bot_comes_before_another_one() {
 }
 
 #[tokio::test]
+async fn another_bots_comments_are_neither_rewritten_nor_removed() {
+    let planted = format!("{MARKER}\nby an app");
+    let comments = json!([
+        { "id": 1, "body": planted, "login": "other[bot]", "kind": "Bot" },
+        { "id": 2, "body": planted, "login": "other[bot]", "kind": "Bot" },
+    ]);
+    for token in ["ghs_of_the_job", "ghs_app_grader"] {
+        let login = if token.contains("app") { "grader[bot]" } else { "github-actions[bot]" };
+        let given = json!({ "comments": { "7": comments }, "login": login });
+        let mut world = World::commenting("foreign", given).await;
+        world.token = token.to_owned();
+        let (line, calls) = world.line().await;
+        assert!(line.starts_with("comment written"), "{line}");
+        assert_eq!(calls, [LIST, CREATE, LIST]);
+        assert_eq!(world.comments().await[..2], [planted.clone(), planted.clone()]);
+        world.body = "changed".to_owned();
+        let (_, calls) = world.line().await;
+        assert_eq!(calls, [LIST, "PATCH issues/comments/1000"]);
+    }
+}
+
+#[tokio::test]
 async fn an_apps_comment_is_found_again() {
     let given = json!({ "login": "grader[bot]" });
     let mut world = World::commenting("app", given).await;
+    world.token = "ghs_app_grader".to_owned();
     world.publish().await;
     world.body = "changed".to_owned();
     let (_, calls) = world.line().await;
@@ -200,6 +223,15 @@ async fn a_pull_request_with_newer_commits_is_left_to_their_own_run() {
         assert!(line.starts_with("note: no comment: the pull request has other commits by now"), "{line}");
         assert_eq!(calls.len(), 1);
     }
+    let closed = json!([{ "number": 7, "head": "mallory:topic", "sha": HEAD, "state": "closed" }]);
+    world.set(json!({ "pulls": closed })).await;
+    workflow_run(&mut world, "mallory", Some(7));
+    let (line, calls) = world.line().await;
+    assert!(line.contains("no open pull request"), "{line}");
+    assert_eq!(calls, ["GET pulls/7"]);
+    let others = json!([{ "number": 7, "head": "victim:topic", "sha": HEAD }]);
+    world.set(json!({ "pulls": others })).await;
+    assert!(world.line().await.0.contains("no open pull request"), "the commit is somebody else's");
     workflow_run(&mut world, "nobody", None);
     let (line, _) = world.line().await;
     assert!(line.contains("no open pull request of this repository has that head branch"), "{line}");

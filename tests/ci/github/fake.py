@@ -48,6 +48,9 @@ def refuse(status, message, **more):
     return Answer(status, {"message": message, "documentation_url": "https://docs.github.com/rest", "status": str(status), **more})
 
 
+JOB = "github-actions[bot]"
+
+
 class Scenario:
     def __init__(self, name, given):
         self.name = name
@@ -86,7 +89,7 @@ class Scenario:
 
     # comments
 
-    def comment(self, number, body, login="github-actions[bot]", kind="Bot", **more):
+    def comment(self, number, body, login=JOB, kind="Bot", **more):
         made = {"id": self.next_comment, "number": number, "body": body, "login": login, "kind": kind, **more}
         self.next_comment += 1
         self.comments.setdefault(number, []).append(made)
@@ -160,7 +163,7 @@ def create_comment(s, query, body, number):
     if race := s.given.get("race"):
         s.given["race"] = None
         s.comment(int(number), race)
-    made = s.comment(int(number), body["body"], s.given.get("login", "github-actions[bot]"), s.given.get("kind", "Bot"))
+    made = s.comment(int(number), body["body"], s.given.get("login", JOB), s.given.get("kind", "Bot"))
     if race := s.given.get("late_race"):
         s.given["late_race"] = None
         s.comment(int(number), race)
@@ -184,6 +187,8 @@ def shown_pull(s, given):
     shown = copy.deepcopy(EXAMPLES["pull"])
     shown["number"] = given["number"]
     shown["head"]["sha"], shown["head"]["ref"] = given["sha"], given.get("branch", "topic")
+    shown["head"]["repo"]["full_name"] = f"{given['head'].split(':')[0]}/mcp"
+    shown["state"] = given.get("state", "open")
     shown["base"]["repo"]["full_name"] = given.get("base", s.name)
     shown["base"]["ref"] = given.get("into", "main")
     return shown
@@ -354,6 +359,8 @@ def answer(method, target, headers, body):
         if not token.startswith("ghp_"):
             raise refuse(403, "Resource not accessible by integration")
         return Answer(200, {**EXAMPLES["user"], "login": token.removeprefix("ghp_"), "type": "User"})
+    if path.endswith("/graphql"):
+        return Answer(200, {"data": {"viewer": {"login": f"{token.removeprefix('ghs_app_')}[bot]" if token.startswith("ghs_app_") else JOB}}})
     with LOCK:
         scenario, rest = scenario_of(path)
         if scenario is None:
@@ -445,8 +452,8 @@ class Front(Handler):
                 # GitHub does answer what its description leaves out, or describes so that nothing can fit.
                 rule = scenario.rule(self.command, rest) or {}
                 direct = scenario.given.get("direct") or rule.get("undescribed")
-        # The proxy would follow the redirect of a download by itself.
-        if not PROXY or direct or target.endswith("/zip"):
+        # The proxy would follow the redirect of a download by itself, and knows the REST API alone.
+        if not PROXY or direct or target.endswith(("/zip", "/graphql")):
             return answer(self.command, target, self.headers, body)
         request = urllib.request.Request(PROXY[0] + target, data=body or None, method=self.command)
         for name in ("authorization", "content-type", "accept", "user-agent", "x-github-api-version"):

@@ -50,7 +50,16 @@ WORSE = SERVER.replace("EXTRA", '[tool("server_status", "Tells how the server is
 # Words that GitLab, YAML, a shell or the template could take for theirs.
 HOSTILE = "python3 server.py \"$CI_PROJECT_ID\" '$(touch owned)' `touch' 'owned` \\;touch\\ owned '#' '&& x' %s é $[[x ''"
 
-
+# Plants a report of somebody else's and ends the program that grades it.
+KILLER = """import os, pathlib, sys
+pid = os.getpid()
+while "sealmark" not in pathlib.Path(f"/proc/{pid}/comm").read_text():
+    pid = int(pathlib.Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()[1])
+out = [word[10:] for word in pathlib.Path(f"/proc/{pid}/cmdline").read_text().split("\\0") if word.startswith("--out-dir=")][0]
+for name, text in PLANTED.items():
+    pathlib.Path(out, name).write_text(text)
+os.kill(pid, SIGNAL)
+"""
 UNUSABLE = b"-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n"
 
 
@@ -169,6 +178,14 @@ def refused(binary):
             lines = [line for line in done.log.splitlines() if "warning: " in line and "GitLab" not in line.split("warning: ")[0]]
             assert any(words in line for line in lines), f"{status}: {done.log}"
             assert (done.status("sealmark"), done.status("sealmark-gate")) == ("PASS", "PASS"), done.log
+        assert "no regression and no drift can be found" in done.log, done.log
+    # Asked for as a must, a baseline that there may be and that could not be had is a failure; one that is not there yet is none.
+    world = Scenario(binary, **{"require-publish": "true", "comment": "off"})
+    with contextlib.closing(world):
+        assert world.pipeline(PERSONAL, request=True).status("sealmark") == "PASS"
+        world.fake.refused = {("GET", "artifacts"): 500}
+        done = world.pipeline(PERSONAL, request=True)
+        assert done.status("sealmark") == "FAIL 4", done.log
 
 
 def gate(binary):
@@ -191,6 +208,41 @@ def gate(binary):
     with contextlib.closing(world):
         wrong = world.pipeline()
         assert wrong.status("sealmark") == "FAIL 2" and "use the input of that name" in wrong.log, wrong.log
+
+
+def killed(binary):
+    """Whatever ends the program from outside fails the job, and nothing that lies there then is handed on."""
+    world = Scenario(binary)
+    with contextlib.closing(world):
+        good = world.pipeline().file("sealmark-report.json").decode()
+        for signal in (9, 6, 15):
+            planted = {"sealmark-report.json": good, "sealmark-baseline.json": good, "sealmark.env": "SEALMARK_GRADE=A\n"}
+            world.project.write(server_py=KILLER.replace("PLANTED", repr(planted)).replace("SIGNAL", str(signal)))
+            done = world.pipeline()
+            assert (done.status("sealmark"), done.status("sealmark-gate")) == (f"FAIL {128 + signal}", None), done.log
+            assert "grade is <>" in done.of("reader"), done.log
+            assert done.file("sealmark-report.json") is None, signal
+    world = Scenario(binary, args='"--help"')
+    with contextlib.closing(world):
+        nothing = world.pipeline()
+        assert nothing.status("sealmark") == "FAIL 4" and "wrote no report" in nothing.log, nothing.log
+
+
+def planted(binary):
+    """A server that replaces the baseline and the dotenv report while it is graded changes neither gate nor grades."""
+    world = Scenario(binary, **{"fail-on": "regressions"})
+    with contextlib.closing(world):
+        clean = world.pipeline()
+        world.upload(clean)
+        world.project.write(server_py=WORSE)
+        worse = world.pipeline(request=True)
+        assert worse.status("sealmark-gate") == "FAIL 1", worse.log
+        files = {"sealmark-baseline.json": worse.file("sealmark-report.json").decode()}
+        plant = KILLER.replace("PLANTED", repr(files)).replace("os.kill(pid, SIGNAL)", "os.symlink('/nowhere', f'{out}/sealmark.env')")
+        world.project.write(server_py=f"try:\n    exec({plant!r})\nexcept FileExistsError:\n    pass\n{WORSE}")
+        again = world.pipeline(request=True)
+        assert again.status("sealmark-gate") == "FAIL 1", again.log
+        assert "grade is <D>" in again.of("reader"), again.log
 
 
 def inputs(binary):
@@ -301,7 +353,7 @@ class Closer:
             fake.stop()
 
 
-SCENARIOS = [branch_then_request, no_token, refused, gate, inputs, hostile, network]
+SCENARIOS = [branch_then_request, no_token, refused, gate, killed, planted, inputs, hostile, network]
 
 
 def main():
