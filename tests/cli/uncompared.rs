@@ -100,10 +100,14 @@ fn the_gate_compares_with_what_the_other_job_kept_and_asks_no_more_of_it() {
     let renamed = gate(&["--baseline", "auto"]);
     assert_eq!(renamed.code, Some(0), "what the default branch has is no promise: {}", renamed.stderr);
     assert!(renamed.stderr.contains("nothing was compared: servers are matched by name"), "{}", renamed.stderr);
-    let mut better = bench.json("now.json");
-    better["packs"]["core"]["checks"][0]["verdict"] = json!("pass");
-    let mut worse = better.clone();
-    worse["packs"]["core"]["checks"][0]["verdict"] = json!("fail");
+    // An advisory check, which no letter depends on: a report that contradicts itself is refused.
+    let with = |verdict: &str| {
+        let mut report = bench.json("now.json");
+        let checks = report["packs"]["core"]["checks"].as_array_mut().unwrap();
+        checks.iter_mut().find(|check| check["id"] == "refusal-quality").unwrap()["verdict"] = json!(verdict);
+        report
+    };
+    let (better, worse) = (with("pass"), with("fail"));
     bench.write("sealmark-baseline.json", &better.to_string());
     bench.write("now.json", &worse.to_string());
     assert_eq!(gate(&["--baseline", "auto"]).code, Some(1));
