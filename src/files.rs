@@ -25,12 +25,17 @@ pub fn open(path: &Path) -> io::Result<File> {
     Ok(file)
 }
 
-fn regular(found: &Metadata) -> io::Result<()> {
+/// What it is that is no regular file.
+pub fn irregular(found: &Metadata) -> Option<&'static str> {
     match () {
-        () if found.is_file() => Ok(()),
-        () if found.is_dir() => Err(io::Error::other("it is a directory and not a regular file")),
-        () => Err(io::Error::other("it is a pipe or a device and not a regular file")),
+        () if found.is_file() => None,
+        () if found.is_dir() => Some("a directory"),
+        () => Some("a pipe or a device"),
     }
+}
+
+fn regular(found: &Metadata) -> io::Result<()> {
+    irregular(found).map_or(Ok(()), |kind| Err(io::Error::other(format!("it is {kind} and not a regular file"))))
 }
 
 /// Writes a file, the directories above it included, beside its place and moves it there: nobody reads half of it, and it is
@@ -40,12 +45,20 @@ fn regular(found: &Metadata) -> io::Result<()> {
 /// # Errors
 /// The system refused.
 pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
+    write_with(path, &|file| file.write_all(bytes))
+}
+
+/// The same for what is too large to be held in one piece. `fill` may be called twice, each time with an empty file.
+///
+/// # Errors
+/// As [`write`], or what `fill` says.
+pub fn write_with(path: &Path, fill: &Fill<'_>) -> io::Result<()> {
     if is_special(path) {
-        return through(path, bytes);
+        return through(path, fill);
     }
     let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     fs::create_dir_all(parent)?;
-    match beside(path, parent, bytes) {
+    match beside(path, parent, fill) {
         // A file that may be written in a directory that may not, or that is mounted there by itself.
         Err(error) if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ResourceBusy) => {
             let there =
@@ -53,11 +66,14 @@ pub fn write(path: &Path, bytes: &[u8]) -> io::Result<()> {
             let mut file = there.map_err(|_| error)?;
             regular(&file.metadata()?)?;
             file.set_len(0)?;
-            file.write_all(bytes)
+            fill(&mut file)
         }
         settled => settled,
     }
 }
+
+/// Writes the content of a file.
+pub type Fill<'f> = dyn Fn(&mut File) -> io::Result<()> + 'f;
 
 /// Whether a file can be written there; leaves none behind that was not there, but the directories above it.
 ///
@@ -88,7 +104,7 @@ fn is_special(path: &Path) -> bool {
     ["/dev", "/proc"].iter().any(|root| path.starts_with(root)) || fs::symlink_metadata(path).is_ok_and(other)
 }
 
-fn through(path: &Path, bytes: &[u8]) -> io::Result<()> {
+fn through(path: &Path, fill: &Fill<'_>) -> io::Result<()> {
     let open =
         OpenOptions::new().write(true).create(true).truncate(true).custom_flags(flags(OFlags::NONBLOCK)).open(path);
     let mut file = match open {
@@ -99,17 +115,17 @@ fn through(path: &Path, bytes: &[u8]) -> io::Result<()> {
     };
     // Only opening it must not wait.
     rustix::fs::fcntl_setfl(&file, OFlags::empty())?;
-    file.write_all(bytes)
+    fill(&mut file)
 }
 
-fn beside(path: &Path, parent: &Path, bytes: &[u8]) -> io::Result<()> {
+fn beside(path: &Path, parent: &Path, fill: &Fill<'_>) -> io::Result<()> {
     // As any new file: what the umask leaves of it.
     let there = fs::symlink_metadata(path).ok().filter(Metadata::is_file);
     let mode = there.map_or_else(|| Permissions::from_mode(0o666), |found| found.permissions());
     // Its own name is nothing that anybody should read in a message.
     let made = tempfile::Builder::new().prefix(".sealmark-").permissions(mode).tempfile_in(parent);
     let mut file = made.map_err(|error| io::Error::from(error.kind()))?;
-    file.as_file_mut().write_all(bytes)?;
+    fill(file.as_file_mut())?;
     file.persist(path).map_err(|error| error.error).map(drop)
 }
 

@@ -8,7 +8,6 @@ use super::{
     Exit,
     compared::{BASELINE, Compared},
     conclude, config_cmd, console, grading,
-    merge::LOST,
 };
 use crate::{
     cli::GateCommandArgs,
@@ -71,7 +70,7 @@ pub fn gate_reports(args: &GateCommandArgs) -> Exit {
     let held: BTreeSet<String> = runs.iter().map(|run| run.name.clone()).collect();
     for (at, server) in several.filter(|(_, server)| !held.contains(&server.name)) {
         console::line(&format!("warning: no report holds the server {}: it counts as failed", server.name));
-        runs.push(grading::never_started(&settings, at, LOST));
+        runs.push(grading::lost(&settings, at));
     }
     let comparison = compared.comparison(&runs, !args.source.server.is_empty());
     let decision = gate::decide(&runs, &output, comparison.as_ref());

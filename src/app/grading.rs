@@ -45,6 +45,11 @@ pub(super) fn never_started(settings: &Settings, at: usize, reason: &str) -> Run
     report(settings, at, finished, Vec::new(), (SystemTime::now(), Instant::now()), false, None)
 }
 
+/// The report of a configured server that no report is of: lost, not absent.
+pub(super) fn lost(settings: &Settings, at: usize) -> RunResult {
+    never_started(settings, at, "no report of it was found: the job that was to grade it did not finish")
+}
+
 /// What `tools:` says of tools that no server lists; nothing while a server's list is not known.
 fn unmatched(resolved: &Resolved, fits: &[Fit]) -> Vec<String> {
     let Some(first) = fits.first().filter(|_| fits.iter().all(|fit| !fit.listed.is_empty())) else { return Vec::new() };

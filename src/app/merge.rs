@@ -2,7 +2,6 @@
 
 use std::{
     collections::BTreeMap,
-    fs::File,
     io::{self, BufWriter, Write},
     path::{Path, PathBuf},
 };
@@ -16,6 +15,7 @@ use crate::{
     cli::{MergeArgs, SourceArgs},
     compare::{self, FileError, MAX_BYTES, MAX_RUNS, ReadError},
     config::Settings,
+    files,
     report::{self, ReportError, RunResult, result::Build},
     text::excerpt,
 };
@@ -141,7 +141,7 @@ impl Merged {
     fn complete(&mut self, settings: &Settings) -> Result<(), Refused> {
         for (at, server) in settings.servers.iter().enumerate() {
             if !self.lines.contains_key(&server.name) {
-                self.add(&server.name, report::json_line(&grading::never_started(settings, at, LOST))?)?;
+                self.add(&server.name, report::json_line(&grading::lost(settings, at))?)?;
                 self.said.push(format!("warning: no report holds the server {}: it counts as failed", server.name));
             }
         }
@@ -152,9 +152,6 @@ impl Merged {
         Ok(())
     }
 }
-
-/// Why such a server failed.
-pub(super) const LOST: &str = "no report of it was found: the job that was to grade it did not finish";
 
 /// Reports that are read at a time.
 const FILES: usize = 8;
@@ -193,20 +190,9 @@ fn read(paths: &[PathBuf]) -> Result<Merged, Refused> {
 
 /// Written beside its place and moved there: an input may be the output, and a full disk must not cost it.
 fn write(out: &Path, lines: &BTreeMap<String, String>) -> io::Result<()> {
-    let dir = out.parent().filter(|dir| !dir.as_os_str().is_empty());
-    if let Some(dir) = dir {
-        std::fs::create_dir_all(dir)?;
-    }
-    let mut name = out.file_name().ok_or(io::ErrorKind::InvalidInput)?.to_owned();
-    name.push(".part");
-    let part = out.with_file_name(name);
-    let written = File::create(&part).map(BufWriter::new).and_then(|mut file| {
+    files::write_with(out, &|file| {
+        let mut file = BufWriter::new(file);
         report::json_of_lines(lines.values().map(String::as_str), &mut file)?;
         file.flush()
-    });
-    let moved = written.and_then(|()| std::fs::rename(&part, out));
-    if moved.is_err() {
-        let _ = std::fs::remove_file(&part);
-    }
-    moved
+    })
 }

@@ -2,7 +2,7 @@
 
 use std::{
     collections::{HashMap, HashSet},
-    fs::{self, File, Metadata},
+    fs::{self, Metadata},
     io::Read,
     ops::Range,
     path::{Path, PathBuf},
@@ -15,6 +15,7 @@ use serde_json::value::RawValue;
 
 use super::read_error::{FileError, ReadError};
 use crate::{
+    files,
     model::weight::{Weight, weigh},
     report::{
         self,
@@ -368,7 +369,7 @@ fn quoted(error: &serde_json::Error, place: &str) -> String {
 fn bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
     // Looked at before it is opened: opening a pipe waits for a writer.
     regular(&fs::metadata(path)?)?;
-    let file = File::open(path)?;
+    let file = files::open(path)?;
     let length = regular(&file.metadata()?)?;
     let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
     file.take(MAX_BYTES + 1).read_to_end(&mut bytes)?;
@@ -379,17 +380,16 @@ fn bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
 }
 
 fn regular(metadata: &Metadata) -> Result<u64, ReadError> {
-    match metadata.len() {
-        _ if metadata.is_dir() => Err(ReadError::NotAFile("a directory")),
-        _ if !metadata.is_file() => Err(ReadError::NotAFile("a pipe or a device")),
-        length if length > MAX_BYTES => Err(ReadError::TooLarge),
-        length => Ok(length),
+    match (files::irregular(metadata), metadata.len()) {
+        (Some(kind), _) => Err(ReadError::NotAFile(kind)),
+        (None, length) if length > MAX_BYTES => Err(ReadError::TooLarge),
+        (None, length) => Ok(length),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use std::os::unix::fs::symlink;
+    use std::{fs::File, os::unix::fs::symlink};
 
     use serde_json::{Value, json};
 
